@@ -1,0 +1,1 @@
+"""The Agent Client Protocol: one engine of a conversation. Knows nothing of Jupyter."""

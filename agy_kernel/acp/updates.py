@@ -1,0 +1,261 @@
+"""A ``session/update`` as received, to a typed event, and nothing else.
+
+Tolerant as the protocol asks (agentclientprotocol.com, "session/update"): a bad value of an
+optional field is as good as none, a bad member of a list is passed over, unknown kinds are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ..events import (
+    Command,
+    CommandsChanged,
+    ConfigChanged,
+    Content,
+    ContentChunk,
+    Diff,
+    Location,
+    ModeChanged,
+    Notice,
+    Option,
+    PlanEntry,
+    PlanUpdate,
+    Question,
+    Role,
+    SessionInfoChanged,
+    Terminal,
+    TextChunk,
+    ToolCallUpdate,
+    ToolContent,
+    UnknownUpdate,
+    Update,
+    UsageChanged,
+)
+from .options import config_choices
+
+Raw = Mapping[str, Any]
+
+ROLES: dict[str, Role] = {
+    "agent_message_chunk": "agent",
+    "agent_thought_chunk": "thought",
+    "user_message_chunk": "user",
+}
+WARNING_KEY = "agy.security.warning"
+
+
+def update_event(update: Raw) -> Update:
+    """The event that an update tells of."""
+    kind = text(update, "sessionUpdate")
+    if role := ROLES.get(kind):
+        return _chunk(role, update)
+    if reader := READERS.get(kind):
+        return reader(update)
+    return UnknownUpdate(kind, update)
+
+
+def question(params: Raw) -> Question:
+    """The question that a ``session/request_permission`` asks."""
+    call = mapping(params, "toolCall")
+    options = tuple(_option(item) for item in mappings(params, "options"))
+    return Question(tool_call(call, asked=True), options, _warning(params) or _warning(call))
+
+
+def tool_call(update: Raw, asked: bool = False) -> ToolCallUpdate:
+    """What a frame says of a tool call; ``tool_call`` and ``tool_call_update`` are read alike.
+
+    Agents re-send ``tool_call`` for a call that is known, and update calls that were never
+    announced, so the id alone tells which call it is.
+    """
+    return ToolCallUpdate(
+        id=str(update.get("toolCallId", "")),
+        title=text(update, "title") or None,
+        kind=text(update, "kind") or None,
+        status=text(update, "status") or None,
+        content=_tool_contents(update),
+        locations=_locations(update),
+        raw_input=update.get("rawInput"),
+        raw_output=update.get("rawOutput"),
+        meta=mapping(update, "_meta"),
+        announces=update.get("sessionUpdate") == "tool_call",
+        asked=asked,
+    )
+
+
+def content(block: Raw) -> Content:
+    """A content block."""
+    resource = mapping(block, "resource") or block
+    return Content(
+        type=text(block, "type"),
+        text=text(resource, "text"),
+        data=text(block, "data") or text(resource, "blob"),
+        mime_type=text(resource, "mimeType"),
+        uri=text(resource, "uri"),
+        name=text(block, "title") or text(block, "name"),
+        raw=block,
+    )
+
+
+# -- reading fields
+
+
+def text(raw: Raw, key: str) -> str:
+    """A field that should be a string; anything else is as good as absent."""
+    value = raw.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def mapping(raw: Raw, key: str) -> Raw:
+    """A field that should be an object."""
+    value = raw.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def mappings(raw: Raw, key: str) -> Iterator[Raw]:
+    """The objects in a field that should be a list of them."""
+    value = raw.get(key)
+    return (item for item in (value if isinstance(value, list) else ()) if isinstance(item, dict))
+
+
+# -- the kinds of update
+
+
+def _chunk(role: Role, update: Raw) -> TextChunk | ContentChunk:
+    block = update.get("content")
+    message_id = update.get("messageId")
+    message_id = message_id if isinstance(message_id, str) else None
+    if not isinstance(block, dict):
+        return TextChunk(role, block if isinstance(block, str) else "", message_id)
+    if block.get("type", "text") == "text":
+        return TextChunk(role, text(block, "text"), message_id)
+    return ContentChunk(role, content(block), message_id)
+
+
+def _plan(update: Raw) -> PlanUpdate:
+    return PlanUpdate(
+        tuple(
+            PlanEntry(
+                text(item, "content"),
+                text(item, "status") or "pending",
+                text(item, "priority") or "medium",
+            )
+            for item in mappings(update, "entries")
+        )
+    )
+
+
+def _commands(update: Raw) -> CommandsChanged:
+    return CommandsChanged(
+        tuple(
+            Command(name, text(item, "description"), text(mapping(item, "input"), "hint"))
+            for item in mappings(update, "availableCommands")
+            if (name := text(item, "name").removeprefix("/"))
+        )
+    )
+
+
+def _mode(update: Raw) -> ModeChanged:
+    # The schema says currentModeId, the specification's own page modeId.
+    return ModeChanged(text(update, "currentModeId") or text(update, "modeId"))
+
+
+def _config(update: Raw) -> ConfigChanged:
+    options = list(mappings(update, "configOptions"))
+    return ConfigChanged(config_choices(options, "model"), config_choices(options, "mode"))
+
+
+def _session_info(update: Raw) -> Update:
+    if "title" not in update:
+        return UnknownUpdate("session_info_update", update)
+    return SessionInfoChanged(text(update, "title") or None)
+
+
+def _usage(update: Raw) -> UsageChanged:
+    cost = mapping(update, "cost")
+    amount, currency = cost.get("amount"), text(cost, "currency")
+    price = f"{amount:.4f} {currency}".strip() if isinstance(amount, (int, float)) else ""
+    return UsageChanged(_count(update, "used"), _count(update, "size"), price)
+
+
+def _notice(update: Raw) -> Notice:
+    parts = (text(update, "title"), text(update, "description"))
+    return Notice(" ".join(p for p in parts if p), text(update, "severity") or "info")
+
+
+READERS: dict[str, Callable[[Raw], Update]] = {
+    "tool_call": tool_call,
+    "tool_call_update": tool_call,
+    "plan": _plan,
+    "available_commands_update": _commands,
+    "current_mode_update": _mode,
+    "config_option_update": _config,
+    "session_info_update": _session_info,
+    "usage_update": _usage,
+    "notice": _notice,
+}
+
+
+# -- parts
+
+
+def _count(raw: Raw, key: str) -> int:
+    value = raw.get(key)
+    return value if isinstance(value, int) and value >= 0 else 0
+
+
+def _tool_contents(update: Raw) -> tuple[ToolContent, ...] | None:
+    if not isinstance(update.get("content"), list):
+        return None
+    return tuple(_tool_content(item) for item in mappings(update, "content"))
+
+
+def _tool_content(item: Raw) -> ToolContent:
+    kind = text(item, "type")
+    if kind == "diff":
+        return _diff(item)
+    if kind == "terminal":
+        return Terminal(text(item, "terminalId"), text(item, "output"))
+    return content(mapping(item, "content") or item)
+
+
+def _diff(item: Raw) -> Diff:
+    # A new file's oldText is null, absent or empty, agent by agent (real-agents.md, lesson 6);
+    # with "" only _meta can tell a new file from one that was empty.
+    kind = text(mapping(item, "_meta"), "kind")
+    old = item.get("oldText")
+    is_new = not isinstance(old, str) or (old == "" and kind in ("", "add"))
+    old_text = None if is_new else old
+    new = item.get("newText")
+    return Diff(
+        path=text(item, "path"),
+        old=old_text,
+        new=new if isinstance(new, str) else "",
+        deleted=kind == "delete" or (not isinstance(new, str) and old_text is not None),
+    )
+
+
+def _locations(update: Raw) -> tuple[Location, ...] | None:
+    if not isinstance(update.get("locations"), list):
+        return None
+    return tuple(_location(item) for item in mappings(update, "locations") if text(item, "path"))
+
+
+def _location(item: Raw) -> Location:
+    line = item.get("line")
+    return Location(text(item, "path"), line if isinstance(line, int) else None)
+
+
+def _option(item: Raw) -> Option:
+    option_id = str(item.get("optionId", ""))
+    return Option(option_id, text(item, "name") or option_id, text(item, "kind"), _warning(item))
+
+
+def _warning(raw: Raw) -> str:
+    """Antigravity's security warning: ``{title, message}``, or a plain string (reference row 30)."""
+    value = mapping(raw, "_meta").get(WARNING_KEY)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return ": ".join(p for p in (text(value, "title"), text(value, "message")) if p)
+    return ""

@@ -1,0 +1,91 @@
+"""Ends an agent whose kernel was killed; also a script of its own: ``watchdog.py PID MARK``.
+
+The script waits on its stdin. A line means that the kernel has ended the agent itself; the end of
+the stream without one means that the kernel is gone, and then the agent's process group and all
+that carry its mark are ended. Standard library only, and started without site-packages: it must
+be up before anything can go wrong, and cost nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+MARK_VARIABLE = "AGY_KERNEL_AGENT"
+TERM = signal.SIGTERM
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+
+
+def signal_all(pid: int, mark: str, number: int) -> None:
+    """Signal the group that ``pid`` leads, and every process that carries the mark."""
+    if os.name != "posix":
+        os.kill(pid, number)
+        return
+    _signal(os.killpg, pid, number)
+    for marked in _marked(mark):
+        _signal(os.kill, marked, number)
+
+
+def alive(pid: int, mark: str) -> bool:
+    """Whether anything is left of the agent; zombies do not count."""
+    if os.name != "posix":
+        return False
+    return (_signal(os.killpg, pid, 0) and _has_live_member(pid)) or bool(_marked(mark))
+
+
+def _signal(send: object, pid: int, number: int) -> bool:
+    assert callable(send)
+    try:
+        send(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _has_live_member(group: int) -> bool:
+    if not Path("/proc/self/stat").exists():
+        return True
+    return any(g == group and state != "Z" for _, state, g in _processes())
+
+
+def _marked(mark: str) -> list[int]:
+    entry = f"{MARK_VARIABLE}={mark}".encode()
+    return [pid for pid, state, _ in _processes() if state != "Z" and entry in _environment(pid)]
+
+
+def _processes() -> list[tuple[int, str, int]]:
+    """Each process's id, state and group; empty where there is no /proc."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            # The name in parentheses may hold anything, spaces and parentheses too.
+            fields = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
+        except OSError:
+            continue
+        found.append((int(folder.name), fields[0], int(fields[2])))
+    return found
+
+
+def _environment(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def main(pid: int, mark: str) -> None:
+    """Wait for the kernel's word or its end."""
+    if sys.stdin.readline():
+        return
+    signal_all(pid, mark, TERM)
+    end = time.monotonic() + 1.5
+    while alive(pid, mark) and time.monotonic() < end:
+        time.sleep(0.05)
+    signal_all(pid, mark, KILL)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2])

@@ -1,0 +1,120 @@
+"""Completion and inspection in a prompt: ``%agy`` commands, the agent's ``/commands``, ``@paths``."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .commands import COMMANDS
+from .conversation.conversation import Conversation
+
+SKIPPED = {".git", "node_modules", "__pycache__", ".venv", ".ipynb_checkpoints"}
+MOST_PATHS = 200
+PREVIEW_BYTES = 2_000
+
+PATH = re.compile(r"(?:^|\s)@([\w./~-]*)$")
+SUBCOMMAND = re.compile(r"^%%?agy[ \t]+(\w*)$")
+CHOICE = re.compile(r"^%agy[ \t]+(model|mode)[ \t]+(\S*)$")
+SLASH = re.compile(r"^/([\w -]*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """Matches for the text from ``start`` to the cursor; ``type`` is the front end's label."""
+
+    matches: list[str]
+    start: int
+    type: str
+
+    def reply(self, cursor: int) -> dict[str, Any]:
+        """A ``complete_reply``'s content."""
+        typed = [
+            {"text": m, "type": self.type, "start": self.start, "end": cursor, "signature": ""}
+            for m in self.matches
+        ]
+        return {
+            "status": "ok",
+            "matches": self.matches,
+            "cursor_start": self.start,
+            "cursor_end": cursor,
+            "metadata": {"_jupyter_types_experimental": typed},
+        }
+
+
+def complete(code: str, cursor: int, conversation: Conversation | None) -> Completion:
+    """What could stand at the cursor of a prompt.
+
+    Args:
+        conversation: knows the agent's commands, models and modes; None before the first prompt.
+    """
+    head = code[:cursor]
+    if match := PATH.search(head):
+        return Completion(_paths(match[1], _folder(conversation)), match.start(1), "path")
+    if match := CHOICE.match(head):
+        choices = conversation.choices.get(match[1]) if conversation else None  # type: ignore[call-overload]  # the pattern knows only selectors
+        ids = [c.id for c in choices.available] if choices else []
+        return Completion(_starting(match[2], ids), match.start(2), "keyword")
+    if match := SUBCOMMAND.match(head):
+        return Completion(_starting(match[1], COMMANDS), match.start(1), "keyword")
+    if match := SLASH.match(head):
+        names = [f"/{c.name}" for c in conversation.commands] if conversation else []
+        return Completion(_starting(match[0], names), 0, "function")
+    return Completion([], cursor, "text")
+
+
+def inspect(code: str, cursor: int, conversation: Conversation | None) -> str | None:
+    """What there is to say about the word at the cursor, as Markdown."""
+    line = code[code.rfind("\n", 0, cursor) + 1 :].partition("\n")[0]
+    if (match := re.match(r"%%?agy\s+(\w+)", line)) and match[1] in COMMANDS:
+        command = COMMANDS[match[1]]
+        return f"`{command.usage}`\n\n{command.help}"
+    if match := re.match(r"/(\w+)", line):
+        commands = conversation.commands if conversation else ()
+        return next((f"**/{c.name}** {c.hint}\n\n{c.description}" for c in commands if c.name == match[1]), None)
+    for match in re.finditer(r"(?:^|\s)@(\S+)", code):
+        if match.start() <= cursor <= match.end():
+            return _preview(_folder(conversation) / match[1])
+    return None
+
+
+def _folder(conversation: Conversation | None) -> Path:
+    return Path(conversation.cwd) if conversation else Path.cwd()
+
+
+def _starting(prefix: str, words: Iterable[str]) -> list[str]:
+    return [word for word in words if word.startswith(prefix)]
+
+
+def _paths(prefix: str, folder: Path) -> list[str]:
+    directory, name = os.path.split(prefix)
+    try:
+        entries = sorted(os.scandir(folder / Path(directory).expanduser()), key=_folders_first)
+    except OSError:
+        return []
+    shown = [e for e in entries if _is_offered(e.name, name)]
+    return [
+        os.path.join(directory, e.name) + ("/" if e.is_dir() else "") for e in shown[:MOST_PATHS]
+    ]
+
+
+def _folders_first(entry: os.DirEntry[str]) -> tuple[bool, str]:
+    return not entry.is_dir(), entry.name
+
+
+def _is_offered(name: str, prefix: str) -> bool:
+    hidden = name.startswith(".") and not prefix.startswith(".")
+    return name.lower().startswith(prefix.lower()) and name not in SKIPPED and not hidden
+
+
+def _preview(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            text = file.read(PREVIEW_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return None
+    fence = "`" * 5
+    return f"`{path.name}`\n\n{fence}\n{text}\n{fence}"

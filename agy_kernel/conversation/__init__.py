@@ -1,0 +1,1 @@
+"""One conversation with an agent: turns, questions, and what outlives a process."""

@@ -1,0 +1,82 @@
+"""What a conversation needs of an engine, and nothing of how it talks.
+
+Events come through ``EventSink`` on the agent's loop, in the order in which the agent sent them.
+``SessionOpened`` and ``TurnEnded`` are among them, so that what follows them on the wire is
+already seen as following them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from ..errors import AgentError
+from ..events import AgentInfo, AuthMethod, Capabilities, Choices, Event, Selector, SessionState
+
+EventSink = Callable[[str, Event], None]
+"""Called with a session id and an event; must not wait."""
+
+
+class Engine(Protocol):
+    """One running agent."""
+
+    @property
+    def info(self) -> AgentInfo:
+        """Who it says it is."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it says it can do."""
+
+    @property
+    def auth_methods(self) -> tuple[AuthMethod, ...]:
+        """How one signs in."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked anything."""
+
+    @property
+    def pid(self) -> int | None:
+        """Its process, if it has one."""
+
+    async def start(self) -> None:
+        """Start it; cancelling this ends it again."""
+
+    async def new_session(self, cwd: str) -> SessionState:
+        """Open a session in a folder."""
+
+    async def load_session(self, session_id: str, cwd: str) -> SessionState:
+        """Open a session of an earlier process; its history comes as events before it opens."""
+
+    async def prompt(self, session_id: str, blocks: Sequence[dict[str, Any]]) -> None:
+        """Send a prompt, and wait until its turn has ended."""
+
+    def cancel(self, session_id: str) -> None:
+        """Ask that the running turn end."""
+
+    def cancel_request(self, session_id: str) -> None:
+        """Ask that the prompt request itself be cancelled."""
+
+    async def close_session(self, session_id: str) -> None:
+        """Close a session; what runs in it ends."""
+
+    async def choose(
+        self, session_id: str, what: Selector, choices: Choices, value: str
+    ) -> Choices:
+        """Choose a model or a mode; returns the choices as they are then."""
+
+    def terminate(self) -> None:
+        """Ask the process to end."""
+
+    def kill(self) -> None:
+        """End the process."""
+
+    async def wait_lost(self) -> AgentError:
+        """Wait until the agent is gone; returns how."""
+
+    async def close(self) -> None:
+        """End it politely, and all that it started."""
+
+
+EngineFactory = Callable[[EventSink], Engine]

@@ -1,0 +1,60 @@
+"""Stop means stop: what is done, and when, to a turn that does not end.
+
+Each rung has its time from the moment of the interrupt. An agent that honours ``session/cancel``
+never sees the second one; the last one ends the process, and the turn ends whatever happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from .engine import Engine
+from .turn import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One step: seconds from the interrupt, and its name for the person."""
+
+    at: float
+    name: str
+
+
+CANCEL = Rung(0.0, "session/cancel")
+CANCEL_REQUEST = Rung(1.5, "$/cancel_request")
+CLOSE = Rung(2.5, "session/close")
+TERMINATE = Rung(3.5, "SIGTERM")
+KILL = Rung(4.5, "SIGKILL")
+LADDER = (CANCEL, CANCEL_REQUEST, CLOSE, TERMINATE, KILL)
+END = 4.9
+
+
+async def climb(turn: Turn, engine: Engine, session_id: str) -> Rung:
+    """Climb until the turn has ended, or there is no rung left; returns the last one taken."""
+    start = asyncio.get_running_loop().time()
+    closing: asyncio.Task[None] | None = None
+    taken = CANCEL
+    for rung in LADDER:
+        if await _ends_by(turn, start + rung.at):
+            break
+        taken = rung
+        if rung is CANCEL:
+            engine.cancel(session_id)
+        elif rung is CANCEL_REQUEST:
+            engine.cancel_request(session_id)
+        elif rung is CLOSE:
+            closing = asyncio.create_task(engine.close_session(session_id), name="agy close")
+        elif rung is TERMINATE:
+            engine.terminate()
+        else:
+            engine.kill()
+    await _ends_by(turn, start + END)
+    if closing is not None:
+        closing.cancel()
+        await asyncio.gather(closing, return_exceptions=True)
+    return taken
+
+
+async def _ends_by(turn: Turn, time: float) -> bool:
+    return turn.ended or await turn.ends_within(time - asyncio.get_running_loop().time())

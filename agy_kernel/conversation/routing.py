@@ -1,0 +1,86 @@
+"""Which turn an event belongs to.
+
+The current turn is the one whose prompt was written last; it stays current after its end, so that
+what comes late goes to the cell that asked. An update that carries the id of an earlier turn's
+unfinished tool call, or of its message, goes to that turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..events import Answer, Answered, Asked, ContentChunk, Event, Question, TextChunk, ToolCallUpdate
+from .turn import Turn
+
+SETTLED = ("completed", "failed")
+REMEMBERED_TURNS = 8
+
+
+@dataclass(slots=True)
+class _Owned:
+    turn: Turn
+    settled: bool = False
+
+
+class Routes:
+    """Remembers which turn saw which id first."""
+
+    def __init__(self) -> None:
+        self.current: Turn | None = None
+        self._recent: list[Turn] = []
+        self._owned: dict[str, _Owned] = {}
+
+    def begin(self, turn: Turn) -> None:
+        """The prompt of ``turn`` is being written; ids of turns long past are let go."""
+        self.current = turn
+        self._recent = [*self._recent[1 - REMEMBERED_TURNS :], turn]
+        self._owned = {k: owned for k, owned in self._owned.items() if owned.turn in self._recent}
+
+    def is_current(self, turn: Turn) -> bool:
+        """Whether its prompt was written, and none after it."""
+        return self.current is turn
+
+    def forget(self) -> None:
+        """Ids mean nothing any more: another session begins."""
+        self._owned.clear()
+
+    def owner(self, event: Event) -> Turn | None:
+        """The turn that an event belongs to; None before the first prompt."""
+        call = _call(event)
+        if call is not None:
+            return self._of_call(call)
+        if isinstance(event, TextChunk | ContentChunk) and event.message_id:
+            return self._own(f"message {event.message_id}")
+        return self.current
+
+    def refuse(self, question: Question) -> None:
+        """Answer a question that belongs to no turn."""
+        question.answer(Answer(None, by="nobody", why="no turn is running that it belongs to"))
+
+    def _of_call(self, call: ToolCallUpdate) -> Turn | None:
+        key = f"call {call.id}"
+        known = self._owned.get(key)
+        # Some agents count their calls anew in every turn: a finished call does not begin again.
+        if known is not None and known.settled and (call.announces or call.asked):
+            del self._owned[key]
+        turn = self._own(key)
+        if call.status in SETTLED and key in self._owned:
+            self._owned[key].settled = True
+        return turn
+
+    def _own(self, key: str) -> Turn | None:
+        if key not in self._owned:
+            if self.current is None:
+                return None
+            self._owned[key] = _Owned(self.current)
+        return self._owned[key].turn
+
+
+def _call(event: Event) -> ToolCallUpdate | None:
+    match event:
+        case ToolCallUpdate():
+            return event
+        case Asked(question) | Answered(question):
+            return ToolCallUpdate(question.call.id, asked=isinstance(event, Asked))
+        case _:
+            return None

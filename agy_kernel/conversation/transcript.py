@@ -1,0 +1,274 @@
+"""What a turn has come to: a pure fold of its events.
+
+``fold(transcript, event)`` returns the next transcript; the old one stays as it was. Entries keep
+the order in which their first frame arrived, whichever frame that was, and an entry that did not
+change is the same object in both, so that a display can see what to draw again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..events import (
+    Answer,
+    Answered,
+    Asked,
+    ContentChunk,
+    Diff,
+    Event,
+    Location,
+    Notice,
+    PlanEntry,
+    PlanUpdate,
+    Question,
+    Role,
+    TextChunk,
+    ToolCallUpdate,
+    ToolContent,
+    TurnEnded,
+    UnknownUpdate,
+    Usage,
+    UsageChanged,
+)
+
+NEVER_EXECUTED = "Tool call was approved but never executed."
+HARMLESS_KINDS = {"read", "search", "think", "switch_mode"}
+RUNNING = ("in_progress", "completed", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Text of the agent, or its thoughts; it goes on until something else comes between."""
+
+    role: Role
+    text: str
+    message_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """An image, audio or a resource in the agent's message."""
+
+    chunk: ContentChunk
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool call, merged from all that was said of it.
+
+    Args:
+        status: ``pending``, ``in_progress``, ``completed``, ``failed`` or an unknown one.
+        question: the question that was asked about it, if one was.
+        answer: how that was answered; None while it is open.
+        stands_for: id of an approved call that the agent ran under this id instead.
+        superseded: whether the work was done under another id (Antigravity RC01, seed run 6, 7).
+        unfinished: whether the turn ended without a final status.
+    """
+
+    id: str
+    title: str = ""
+    kind: str = "other"
+    status: str = "pending"
+    content: tuple[ToolContent, ...] = ()
+    locations: tuple[Location, ...] = ()
+    raw_input: Any = None
+    raw_output: Any = None
+    meta: Any = field(default_factory=dict, compare=False)
+    question: Question | None = field(default=None, compare=False)
+    answer: Answer | None = None
+    stands_for: str | None = None
+    superseded: bool = False
+    unfinished: bool = False
+
+    @property
+    def unasked(self) -> bool:
+        """Whether it ran although nobody was asked, and could have changed something."""
+        asked = self.question is not None or self.stands_for is not None
+        return self.status in RUNNING and self.kind not in HARMLESS_KINDS and not asked
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files it touches."""
+        diffs = [c.path for c in self.content if isinstance(c, Diff)]
+        return tuple(dict.fromkeys([*diffs, *(loc.path for loc in self.locations)]))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The agent's plan, as it stands."""
+
+    entries: tuple[PlanEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A notice, or an update of a kind unknown to us."""
+
+    text: str
+    severity: str = "info"
+
+
+Entry = Message | Attachment | ToolCall | Plan | Remark
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A turn so far.
+
+    Args:
+        entries: what came, in order of first arrival.
+        context: tokens in use and the window's size, where the agent reports them.
+        stop_reason: why the turn ended; None while it runs.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    context: UsageChanged | None = None
+    usage: Usage | None = None
+    stop_reason: str | None = None
+
+    @property
+    def text(self) -> str:
+        """All that the agent said, without its thoughts."""
+        return "\n\n".join(
+            e.text for e in self.entries if isinstance(e, Message) and e.role == "agent"
+        )
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls, in order."""
+        return tuple(e for e in self.entries if isinstance(e, ToolCall))
+
+
+def fold(transcript: Transcript, event: Event) -> Transcript:
+    """The transcript after one more event; events that are not of a turn leave it as it is."""
+    match event:
+        case TextChunk():
+            return _fold_text(transcript, event)
+        case ContentChunk():
+            return _append(transcript, Attachment(event))
+        case ToolCallUpdate():
+            return _fold_call(transcript, event)
+        case Asked(question):
+            return _fold_call(transcript, question.call, question=question)
+        case Answered(question, answer):
+            return _fold_call(transcript, ToolCallUpdate(question.call.id), answer=answer)
+        case PlanUpdate(entries):
+            return _fold_plan(transcript, Plan(entries))
+        case Notice(text, severity):
+            return _append(transcript, Remark(text, severity))
+        case UnknownUpdate(kind):
+            return _append(transcript, Remark(f"update of an unknown kind: {kind}", "debug"))
+        case UsageChanged():
+            return replace(transcript, context=event)
+        case TurnEnded(stop_reason, usage):
+            return close(replace(transcript, stop_reason=stop_reason, usage=usage))
+        case _:
+            return transcript
+
+
+def close(transcript: Transcript) -> Transcript:
+    """The transcript when nothing more is awaited: what has no final status is unfinished."""
+    entries = tuple(
+        replace(e, unfinished=True)
+        if isinstance(e, ToolCall) and e.status in ("pending", "in_progress") and not _refused(e)
+        else e
+        for e in transcript.entries
+    )
+    return replace(transcript, entries=entries)
+
+
+def _refused(call: ToolCall) -> bool:
+    return call.answer is not None and not call.answer.allowed
+
+
+def _append(transcript: Transcript, entry: Entry) -> Transcript:
+    return replace(transcript, entries=(*transcript.entries, entry))
+
+
+def _put(transcript: Transcript, index: int, entry: Entry) -> Transcript:
+    entries = transcript.entries
+    return replace(transcript, entries=(*entries[:index], entry, *entries[index + 1 :]))
+
+
+def _fold_text(transcript: Transcript, chunk: TextChunk) -> Transcript:
+    if not chunk.text or chunk.role == "user":
+        return transcript
+    last = len(transcript.entries) - 1
+    entry = transcript.entries[last] if last >= 0 else None
+    if isinstance(entry, Message) and entry.role == chunk.role:
+        ids = {entry.message_id, chunk.message_id}
+        if len(ids) == 1 or None in ids:
+            known = entry.message_id or chunk.message_id
+            return _put(transcript, last, Message(entry.role, entry.text + chunk.text, known))
+    return _append(transcript, Message(chunk.role, chunk.text, chunk.message_id))
+
+
+def _fold_plan(transcript: Transcript, plan: Plan) -> Transcript:
+    for index, entry in enumerate(transcript.entries):
+        if isinstance(entry, Plan):
+            return _put(transcript, index, plan)
+    return _append(transcript, plan)
+
+
+def _fold_call(
+    transcript: Transcript,
+    update: ToolCallUpdate,
+    question: Question | None = None,
+    answer: Answer | None = None,
+) -> Transcript:
+    index, known = _find(transcript, update.id)
+    call = _merge(known or ToolCall(update.id), update)
+    if question is not None:
+        call = replace(call, question=question, answer=None)
+    if answer is not None:
+        call = replace(call, answer=answer)
+    if call.status == "failed" and call.raw_output == NEVER_EXECUTED:
+        call = replace(call, superseded=True)
+    if known is None:
+        call = replace(call, stands_for=_approved_before(transcript, call))
+        return _append(transcript, call)
+    return transcript if call == known and question is None else _put(transcript, index, call)
+
+
+def _find(transcript: Transcript, call_id: str) -> tuple[int, ToolCall | None]:
+    for index in range(len(transcript.entries) - 1, -1, -1):
+        entry = transcript.entries[index]
+        if isinstance(entry, ToolCall) and entry.id == call_id:
+            return index, entry
+    return -1, None
+
+
+def _merge(call: ToolCall, update: ToolCallUpdate) -> ToolCall:
+    # A permission request tells the status as it was when it was made: never take a call back.
+    status = call.status if update.asked and call.status in RUNNING else update.status
+    changed = {
+        "title": update.title,
+        "kind": update.kind,
+        "status": status,
+        "content": update.content,
+        "locations": update.locations,
+        "raw_input": update.raw_input,
+        "raw_output": update.raw_output,
+        "meta": dict(update.meta) or None,
+    }
+    return replace(call, **{k: v for k, v in changed.items() if v is not None})
+
+
+def _approved_before(transcript: Transcript, call: ToolCall) -> str | None:
+    """The approved call that this one carries out under another id, if it does just that."""
+    for earlier in reversed(transcript.tool_calls):
+        taken = any(c.stands_for == earlier.id for c in transcript.tool_calls)
+        if earlier.superseded and not taken and _same_work(earlier, call):
+            return earlier.id
+    return None
+
+
+def _same_work(approved: ToolCall, call: ToolCall) -> bool:
+    if approved.kind != call.kind or approved.answer is None or not approved.answer.allowed:
+        return False
+    if approved.paths or call.paths:
+        return set(approved.paths) == set(call.paths)
+    return bool(approved.raw_input == call.raw_input)
+
+

@@ -1,0 +1,86 @@
+"""One prompt until its stop reason, as the conversation sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+
+from ..events import Answer, Asked, Event, Question, TextChunk, TurnBroken, TurnEnded
+
+# What Antigravity's builds let slip into the reply when they are cancelled (acp-v1.md, 2.2).
+LEAKS = ("context canceled", "The request was cancelled by the client.")
+
+
+class Turn:
+    """A turn: takes events in order, passes them on, and knows when it is over.
+
+    Lives on the agent's loop; only ``emit`` crosses to another thread.
+
+    Args:
+        emit: called with each event, on the agent's loop; must not wait. The last one in order is
+            a ``TurnEnded`` or a ``TurnBroken``; what comes after that is late.
+        decide: the answer to a question that needs no person, or None.
+    """
+
+    def __init__(
+        self,
+        emit: Callable[[Event], None],
+        decide: Callable[[Question], Answer | None] = lambda _: None,
+    ) -> None:
+        self._emit, self._decide = emit, decide
+        self._ended = asyncio.Event()
+        self._questions: list[Question] = []
+        self.stopping = False
+        self.task: asyncio.Task[None] | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is over."""
+        return self._ended.is_set()
+
+    async def ends_within(self, seconds: float) -> bool:
+        """Wait for its end, at most ``seconds``."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._ended.wait()
+        return self.ended
+
+    def take(self, event: Event) -> None:
+        """Take the next event."""
+        if isinstance(event, TurnEnded | TurnBroken):
+            self._finish(event)
+        elif isinstance(event, Asked):
+            self._ask(event)
+        elif not (self.stopping and _is_leak(event)):
+            self._emit(event)
+
+    def stop(self) -> None:
+        """From here on the turn is being stopped: every question is answered 'cancelled'."""
+        self.stopping = True
+        self._cancel_questions("stop", "the turn was stopped")
+
+    def _ask(self, event: Asked) -> None:
+        question = event.question
+        if self.stopping or self.ended:
+            question.answer(Answer(None, by="stop", why="the turn is over"))
+        elif (answer := self._decide(question)) is not None:
+            question.answer(answer)
+        self._questions.append(question)
+        self._emit(event)
+
+    def _finish(self, event: TurnEnded | TurnBroken) -> None:
+        if self.ended:
+            return
+        self._cancel_questions("agent", "the turn ended before an answer was given")
+        self._ended.set()
+        self._emit(event)
+
+    def _cancel_questions(self, by: str, why: str) -> None:
+        for question in self._questions:
+            question.answer(Answer(None, by=by, why=why))
+        self._questions = [q for q in self._questions if q.open]
+
+
+def _is_leak(event: Event) -> bool:
+    return isinstance(event, TextChunk) and event.text.rstrip().endswith(LEAKS)

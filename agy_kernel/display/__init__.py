@@ -1,0 +1,1 @@
+"""What the notebook shows of a turn. Knows nothing of the wire."""

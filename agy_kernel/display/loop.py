@@ -1,0 +1,112 @@
+"""The loop that a running cell sits in: events are drawn, clicks handled, Stop is heard.
+
+It blocks the kernel's main thread until the turn is over, and is the only thing that does. Every
+wait is short or can be woken: by an event of the agent, by a widget message, by SIGINT.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from .inbox import CommMessage, Happened, Inbox, Interrupt, Item
+from .pump import Pump
+from .shown import Shown
+
+LONGEST_WAIT = 0.1
+SILENCE = 10.0
+BATCH = 2_000
+
+
+def run_until_over(
+    shown: Shown,
+    inbox: Inbox,
+    pump: Pump,
+    start: Callable[[], None],
+    stop: Callable[[], None],
+) -> None:
+    """Run a turn until it is over.
+
+    Args:
+        shown: the turn; its ``ending`` is set when this returns.
+        inbox: where its events arrive.
+        pump: brings clicks.
+        start: sends the prompt; must not wait.
+        stop: asks that the turn end; must not wait; may be called more than once.
+    """
+    with inbox.read(), pump.turn(), _interrupts_go_to(inbox):
+        start()
+        _Loop(shown, inbox, pump, stop).run()
+    shown.finish()
+
+
+class _Loop:
+    def __init__(
+        self, shown: Shown, inbox: Inbox, pump: Pump, stop: Callable[[], None]
+    ) -> None:
+        self._shown, self._inbox, self._pump, self._stop = shown, inbox, pump, stop
+        self._heard = self._said = time.monotonic()
+
+    def run(self) -> None:
+        while self._shown.ending is None:
+            self._take_all(self._inbox.get(self._patience()))
+            self._pump.poll()
+            if self._shown.is_dirty and self._shown.view.due_in() == 0:
+                self._shown.draw()
+            self._shown.view.poll()
+            self._say_what_is_awaited()
+
+    def _patience(self) -> float:
+        longest = self._pump.longest_wait or LONGEST_WAIT
+        return min(longest, self._shown.view.due_in()) if self._shown.is_dirty else longest
+
+    def _take_all(self, item: Item | None) -> None:
+        for _ in range(BATCH):
+            if item is None:
+                return
+            self._take(item)
+            item = self._inbox.get(0)
+        if item is not None:
+            self._take(item)
+
+    def _take(self, item: Item) -> None:
+        match item:
+            case Happened(shown, event):
+                self._heard = time.monotonic()
+                shown.take(event)
+                if shown is not self._shown:
+                    shown.draw()
+            case CommMessage():
+                self._pump.handle(item)
+            case Interrupt():
+                self._stop()
+
+    def _say_what_is_awaited(self) -> None:
+        now = time.monotonic()
+        if self._shown.view.has_open_question:
+            self._heard = now
+        if now - self._heard >= SILENCE and now - self._said >= 1.0:
+            self._said = now
+            self._shown.view.status(f"waiting for the agent, {now - self._heard:.0f} s")
+
+
+@contextmanager
+def _interrupts_go_to(inbox: Inbox) -> Iterator[None]:
+    """Let SIGINT only leave a note: an exception could tear a message, or lose an event."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def note(_number: int, _frame: FrameType | None) -> None:
+        inbox.put(Interrupt())
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+

@@ -1,0 +1,238 @@
+"""Widget clicks while a cell runs, without nested event loops.
+
+A running turn blocks the kernel's main thread, on which widget messages would have to wait for
+the cell to end. So while a turn is active they are taken off the shell channel and put into the
+turn's inbox, and the blocked thread handles them itself. Everything else takes its ordinary way:
+queued cells stay queued, and in order. (Why not asyncio, subshells or nest_asyncio: measured, see
+docs/architecture.md.)
+
+ipykernel 7 reads the shell channel in a thread of its own, and there the pump stands; ipykernel 6
+has no such thread, so the blocked thread looks at the socket itself. Both use names that ipykernel
+does not document. They are looked for, not assumed: without them there is no pump, and questions
+are asked as text.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from .inbox import CommMessage, Inbox
+
+COMM_TYPES = {"comm_open", "comm_msg", "comm_close", "comm_info_request"}
+POLL = 0.02
+
+
+class Pump(Protocol):
+    """Brings widget messages to a running turn."""
+
+    longest_wait: float | None
+    """Seconds that the turn may wait in one go, None for as long as it likes."""
+
+    @property
+    def works(self) -> bool:
+        """Whether widgets can be used at all."""
+
+    def turn(self) -> Any:
+        """A context manager: for its length messages go to the inbox."""
+
+    def poll(self) -> None:
+        """Look for messages, where nobody else does."""
+
+    def handle(self, message: CommMessage) -> None:
+        """Handle a widget message on this thread."""
+
+    def close(self) -> None:
+        """Restore what was changed."""
+
+
+def find_pump(kernel: Any, inbox: Inbox) -> Pump:
+    """The pump that fits a kernel.
+
+    Args:
+        kernel: the ipykernel, or None where there is no kernel (terminal IPython).
+    """
+    if _has(kernel, "shell_stream", "shell_handlers", "session", "iopub_socket", "_topic"):
+        thread = getattr(kernel, "shell_channel_thread", None)
+        if thread is None and _has(kernel, "schedule_dispatch", "dispatch_shell"):
+            return PollingPump(kernel, inbox)
+        if _has(thread, "io_loop", "manager") and _has(kernel, "shell_channel_thread_main"):
+            return ThreadPump(kernel, inbox)
+    return NoPump()
+
+
+def _has(thing: Any, *names: str) -> bool:
+    return thing is not None and all(getattr(thing, name, None) is not None for name in names)
+
+
+class NoPump:
+    """For kernels that it is not known how to pump: widgets do not work while a cell runs."""
+
+    works = False
+    longest_wait: float | None = None
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Change nothing."""
+        yield
+
+    def poll(self) -> None:
+        """Find nothing."""
+
+    def handle(self, message: CommMessage) -> None:
+        """Never called."""
+
+    def close(self) -> None:
+        """Nothing to restore."""
+
+
+class _KernelPump:
+    """What both pumps share: handling one message."""
+
+    works = True
+    longest_wait: float | None = None
+
+    def __init__(self, kernel: Any, inbox: Inbox) -> None:
+        self._kernel, self._inbox = kernel, inbox
+
+    def handle(self, message: CommMessage) -> None:
+        """Handle a message as ipykernel would, but leave the running cell the current parent."""
+        kernel, session = self._kernel, self._kernel.session
+        try:
+            idents, frames = session.feed_identities(message.frames, copy=False)
+            request = session.deserialize(frames, content=True, copy=False)
+        except Exception:
+            kernel.log.error("a widget message could not be read", exc_info=True)
+            return
+        self._status("busy", request)
+        try:
+            reply = kernel.shell_handlers[request["header"]["msg_type"]](
+                self._reply_stream(), idents, request
+            )
+            if inspect.iscoroutine(reply):
+                _run_to_end(reply)
+        except Exception:
+            kernel.log.error("a widget message could not be handled", exc_info=True)
+        finally:
+            self._status("idle", request)
+
+    def _status(self, state: str, request: dict[str, Any]) -> None:
+        # ipywidgets in the browser waits for this before it sends the next change.
+        self._kernel.session.send(
+            self._kernel.iopub_socket,
+            "status",
+            {"execution_state": state},
+            parent=request,
+            ident=self._kernel._topic("status"),
+        )
+
+    def _reply_stream(self) -> Any:
+        raise AttributeError
+
+    def _is_comm(self, frames: list[Any]) -> bool:
+        session = self._kernel.session
+        try:
+            _, rest = session.feed_identities(frames, copy=False)
+            header = session.deserialize(rest, content=False, copy=False)["header"]
+        except Exception:
+            return False  # the ordinary way says what is wrong with it
+        return header.get("msg_type") in COMM_TYPES
+
+
+class ThreadPump(_KernelPump):
+    """For ipykernel 7: stands in the thread that reads the shell channel."""
+
+    def __init__(self, kernel: Any, inbox: Inbox) -> None:
+        super().__init__(kernel, inbox)
+        self._ordinary = kernel.shell_channel_thread_main
+        self._lock = threading.Lock()
+        self._active = 0
+        self._receive_with(self._receive)
+
+    def _receive_with(self, callback: Any) -> None:
+        done = threading.Event()
+
+        def install() -> None:
+            self._kernel.shell_stream.on_recv(callback, copy=False)
+            done.set()
+
+        self._kernel.shell_channel_thread.io_loop.add_callback(install)
+        done.wait(5)
+
+    async def _receive(self, frames: list[Any]) -> None:
+        if self._active and self._is_comm(frames):
+            # Looking and putting are one step against the end of the turn, or a late click would
+            # lie in an inbox that nobody reads.
+            with self._lock:
+                if self._active:
+                    self._inbox.put(CommMessage(frames))
+                    return
+        await self._ordinary(frames)
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Let widget messages come to the inbox."""
+        self._active += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._active -= 1
+
+    def poll(self) -> None:
+        """The thread does it."""
+
+    def close(self) -> None:
+        """Give the shell channel back to ipykernel."""
+        self._receive_with(self._ordinary)
+
+    def _reply_stream(self) -> Any:
+        return self._kernel.shell_channel_thread.manager.get_subshell_to_shell_channel_socket(None)
+
+
+class PollingPump(_KernelPump):
+    """For ipykernel 6: the blocked thread reads the shell channel itself, and puts back the rest."""
+
+    longest_wait = POLL
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Take the shell channel over, and give it back."""
+        stream = self._kernel.shell_stream
+        ordinary = stream._recv_callback
+        stream.on_recv(self._receive, copy=False)
+        try:
+            yield
+        finally:
+            stream._recv_callback = ordinary
+
+    def poll(self) -> None:
+        """Read what has come."""
+        import zmq
+
+        self._kernel.shell_stream.flush(zmq.POLLIN)
+
+    def close(self) -> None:
+        """Nothing outlives a turn."""
+
+    def _receive(self, frames: list[Any]) -> None:
+        if self._is_comm(frames):
+            self._inbox.put(CommMessage(frames))
+        else:
+            self._kernel.schedule_dispatch(self._kernel.dispatch_shell, frames)
+
+    def _reply_stream(self) -> Any:
+        return self._kernel.shell_stream
+
+
+def _run_to_end(coroutine: Any) -> None:
+    """Run a handler that is declared async, but waits for nothing."""
+    try:
+        coroutine.send(None)
+    except StopIteration:
+        return
+    coroutine.close()
+    raise RuntimeError("a widget handler waits for something, which it cannot do here")

@@ -1,0 +1,104 @@
+"""A turn on a console, where nothing that was shown can be changed: text, line after line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..conversation.transcript import Entry, Message, ToolCall, Transcript
+from ..events import Diff
+from . import diffs
+from .ask import Asking, FrontEnd
+from .markdown import clean
+from .output import Output
+from .tools import command_of, output_of, summary
+from .view import plain
+
+
+class StreamView:
+    """Writes a turn as a stream.
+
+    Args:
+        output: the output area.
+        folder: paths inside it are shown relative to it.
+        front_end: what is known of the front end.
+    """
+
+    def __init__(self, output: Output, folder: str, front_end: FrontEnd) -> None:
+        self._output, self._folder, self._front_end = output, folder, front_end
+        self._written: dict[int, int] = {}
+        self._asking: dict[int, Asking] = {}
+        self._at_line_start = True
+
+    def due_in(self) -> float:
+        """A stream can be written to at any time."""
+        return 0.0
+
+    def draw(self, transcript: Transcript, final: bool = False) -> None:
+        """Write what is new and will not change any more."""
+        for index, entry in enumerate(transcript.entries):
+            if isinstance(entry, Message):
+                self._continue(index, entry)
+            elif index not in self._written and (final or _is_settled(entry)):
+                self._written[index] = 1
+                self._line(_as_text(entry, self._folder))
+            if isinstance(entry, ToolCall):
+                self._ask(index, entry)
+
+    def status(self, text: str) -> None:
+        """A console shows no passing words."""
+
+    def end(self, footer: str, extra: Mapping[str, Any]) -> None:
+        """Write the footer."""
+        record = extra.get("text/plain", "")
+        self._line(record or footer)
+
+    @property
+    def has_open_question(self) -> bool:
+        """Whether a person is being waited for."""
+        return any(asking.question.open for asking in self._asking.values())
+
+    def poll(self) -> None:
+        """Look for what was typed."""
+        asking = next((a for a in self._asking.values() if a.question.open), None)
+        if asking is not None:
+            asking.poll(self._output)
+
+    def _ask(self, index: int, call: ToolCall) -> None:
+        if call.question is None or not call.question.open or index in self._asking:
+            return
+        text = _as_text(call, self._folder)
+        self._asking[index] = Asking(
+            call.question, "", text, self._front_end, use_widgets=False, on_late_click=lambda: None
+        )
+
+    def _continue(self, index: int, message: Message) -> None:
+        new = clean(message.text[self._written.get(index, 0) :])
+        if not new or message.role != "agent":
+            return
+        if index not in self._written:
+            self._line("")
+        self._written[index] = len(message.text)
+        self._output.write(new)
+        self._at_line_start = new.endswith("\n")
+
+    def _line(self, text: str) -> None:
+        start = "" if self._at_line_start else "\n"
+        self._output.write(f"{start}{text}\n" if text else start)
+        self._at_line_start = True
+
+
+def _is_settled(entry: Entry) -> bool:
+    return not isinstance(entry, ToolCall) or entry.status in ("completed", "failed")
+
+
+def _as_text(entry: Entry, folder: str) -> str:
+    if not isinstance(entry, ToolCall):
+        return clean(plain(entry, folder))
+    parts = [f"[{summary(entry, folder)}]"]
+    if command := command_of(entry):
+        parts.append(f"$ {command}")
+    parts += [diffs.plain(item) for item in entry.content if isinstance(item, Diff)]
+    if output := output_of(entry):
+        parts.append(output)
+    return clean("\n".join(parts))

@@ -1,0 +1,133 @@
+"""What can go wrong, as a small tree.
+
+AgyError
+├── SettingsError              a setting has a bad value
+├── CommandError               a ``%agy`` command was given wrong words
+├── AgentError                 something about the agent process or its answers
+│   ├── AgentNotFound          no program to start
+│   ├── AgentStartFailed       it started, but never said hello
+│   ├── AgentExited            it was running and is gone
+│   ├── AuthenticationRequired it wants a sign-in first
+│   └── RequestFailed          it answered a request with an error
+└── TurnFailed                 the turn ended, but not well
+
+``TurnCancelled`` stands beside the tree: it is a ``KeyboardInterrupt``, so that Run All, nbclient
+and ``except Exception`` treat Stop as they treat Stop everywhere else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class AgyError(Exception):
+    """Anything that agy-kernel tells the person at the notebook about."""
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython shows these lines instead of a Python traceback, which would help nobody."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class SettingsError(AgyError):
+    """A setting has a value that cannot be used."""
+
+
+class CommandError(AgyError):
+    """A ``%agy`` command was not understood."""
+
+
+class AgentError(AgyError):
+    """Something about the agent."""
+
+
+class AgentNotFound(AgentError):
+    """There is no program to start."""
+
+
+class AgentStartFailed(AgentError):
+    """The agent was started, but never answered ``initialize``."""
+
+
+class AgentExited(AgentError):
+    """The agent is gone.
+
+    Args:
+        why: what was noticed first ("closed its output", ...).
+        status: exit status; negative for a signal, None while it is not known.
+        stderr: the last lines that the agent wrote to stderr.
+    """
+
+    def __init__(self, why: str, status: int | None = None, stderr: str = "") -> None:
+        self.why, self.status, self.stderr = why, status, stderr
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        status = "" if self.status is None else f" ({exit_status(self.status)})"
+        tail = f"\nIts last words on stderr:\n{self.stderr.rstrip()}" if self.stderr.strip() else ""
+        return f"the agent {self.why}{status}. Run the cell again to start it anew.{tail}"
+
+
+class AuthenticationRequired(AgentError):
+    """The agent wants a sign-in before it works."""
+
+
+class RequestFailed(AgentError):
+    """The agent answered a request with an error.
+
+    Args:
+        code: the JSON-RPC error code.
+        message: the agent's message.
+        data: whatever the agent sent along.
+    """
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        self.code, self.message, self.data = code, message, data
+        detail = error_detail(data)
+        super().__init__(f"{message} ({code})" + (f": {detail}" if detail else ""))
+
+
+class TurnFailed(AgyError):
+    """The turn ended, but not well: refused, cut off, or failed inside the agent."""
+
+
+class TurnCancelled(KeyboardInterrupt):
+    """The turn was stopped."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"Interrupted: {self}"]
+
+
+def exit_status(status: int) -> str:
+    """Say an exit status in words: ``exit status 3`` or ``signal SIGKILL``."""
+    import signal
+
+    if status >= 0:
+        return f"exit status {status}"
+    try:
+        return f"signal {signal.Signals(-status).name}"
+    except ValueError:
+        return f"signal {-status}"
+
+
+def error_detail(data: Any) -> str:
+    """Find the words for a person in the free-form ``data`` of a JSON-RPC error.
+
+    Agents differ: a plain string, ``message``, ``details``, ``reason``, or pydantic's list of
+    ``errors`` with ``loc`` and ``msg`` (both of its generations).
+    """
+    if isinstance(data, str):
+        return data
+    if not isinstance(data, dict):
+        return ""
+    if isinstance(errors := data.get("errors"), list):
+        return "; ".join(_field_error(item) for item in errors if isinstance(item, dict))
+    for key in ("message", "details", "reason", "error"):
+        if isinstance(value := data.get(key), str) and value:
+            return value
+    return ""
+
+
+def _field_error(item: dict[str, Any]) -> str:
+    where = item.get("loc")
+    path = ".".join(str(part) for part in where) if isinstance(where, (list, tuple)) else ""
+    return f"{path}: {item.get('msg', '')}".strip(": ")

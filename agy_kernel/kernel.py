@@ -1,0 +1,150 @@
+"""The Antigravity kernel: an IPython kernel in which a cell is a prompt.
+
+A prompt cell becomes one call of ``%%agy``, so there is one path for both. What begins with a
+magic that exists, with ``!``, or with ``%%py`` stays what it is in IPython.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from IPython.core.history import HistoryManager
+from ipykernel.ipkernel import IPythonKernel
+from ipykernel.zmqshell import ZMQInteractiveShell
+from traitlets import Type
+
+from . import __version__
+from .completion import complete, inspect
+from .conversation.conversation import Conversation
+from .magics import AgyMagics
+
+PYTHON_CELL = re.compile(r"\s*%%py[ \t]*(?:\n|$)")
+MAGIC = re.compile(r"\s*(%%?)([\w.]+)")
+COMMAND_LINE = re.compile(r"\s*%agy(?=[ \t\n]|$)([^\n]*)(?:\n|$)")
+
+
+class PromptHistory(HistoryManager):  # type: ignore[misc]  # IPython's classes are not typed
+    """Keeps cells as they were typed, in ``In`` too, instead of the Python they became."""
+
+    def store_inputs(self, line_num: int, source: str, source_raw: str | None = None) -> None:
+        """Store a cell."""
+        super().store_inputs(line_num, source_raw or source, source_raw)
+
+
+class AgyShell(ZMQInteractiveShell):  # type: ignore[misc]
+    """A shell that takes one cell at a time for a prompt: the one its kernel was asked to run."""
+
+    prompt_cell: str | None = None
+
+    def init_history(self) -> None:
+        """Use a history of prompts."""
+        self.history_manager = PromptHistory(shell=self, parent=self)
+        self.configurables.append(self.history_manager)
+
+    def transform_cell(self, raw_cell: str) -> str:
+        """Turn the cell into Python; other code (``%run``, ``%timeit``, silent) stays code.
+
+        The very string is compared: IPython sends code of its own through here meanwhile.
+        """
+        if raw_cell is not self.prompt_cell:
+            return str(super().transform_cell(raw_cell))
+        if python := PYTHON_CELL.match(raw_cell):
+            return str(super().transform_cell(raw_cell[python.end() :]))
+        if command := COMMAND_LINE.match(raw_cell):
+            return _magic_calls(command[1], raw_cell[command.end() :])
+        if raw_cell.lstrip().startswith("!") or self._is_magic(raw_cell):
+            return str(super().transform_cell(raw_cell))
+        return _cell_magic(raw_cell)
+
+    def _is_magic(self, cell: str) -> bool:
+        match = MAGIC.match(cell)
+        kind = "cell" if match and match[1] == "%%" else "line"
+        return match is not None and self.find_magic(match[2], kind) is not None
+
+
+def _magic_calls(line: str, prompt: str) -> str:
+    return f"get_ipython().run_line_magic('agy', {line!r})\n{_cell_magic(prompt)}"
+
+
+def _cell_magic(prompt: str) -> str:
+    return f"get_ipython().run_cell_magic('agy', '', {prompt!r})\n" if prompt.strip() else ""
+
+
+class AgyKernel(IPythonKernel):  # type: ignore[misc]
+    """The kernel."""
+
+    shell_class = Type(AgyShell)
+    implementation = "agy-kernel"
+    implementation_version = __version__
+    banner = "Antigravity: a cell is a prompt. %agy help lists the commands."
+    language_info = {
+        "name": "antigravity",
+        "version": __version__,
+        "mimetype": "text/x-ipythongfm",
+        "file_extension": ".md",
+        "codemirror_mode": "ipythongfm",
+        "pygments_lexer": "markdown",
+    }
+    help_links: list[dict[str, str]] = []
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.magics = AgyMagics(self.shell)
+        self.shell.register_magics(self.magics)
+
+    @property
+    def kernel_info(self) -> dict[str, Any]:
+        """The kernel's card; prompts cannot be debugged step by step."""
+        info: dict[str, Any] = super().kernel_info
+        features = info.get("supported_features", [])
+        return info | {"supported_features": [f for f in features if f != "debugger"]}
+
+    async def do_execute(
+        self, code: str, silent: bool, store_history: bool = True, *args: Any, **kwargs: Any
+    ) -> dict[str, Any]:
+        """Run a cell: a prompt, if a person sent it and will see it."""
+        self.shell.prompt_cell = code if store_history and not silent else None
+        try:
+            reply: dict[str, Any] = await super().do_execute(  # type: ignore[no-untyped-call]
+                code, silent, store_history, *args, **kwargs
+            )
+        finally:
+            self.shell.prompt_cell = None
+        return reply
+
+    def do_is_complete(self, code: str) -> dict[str, str]:
+        """A prompt is complete whenever it is sent."""
+        return {"status": "complete"}
+
+    def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
+        """Complete a prompt, or what IPython understands."""
+        found = complete(code, cursor_pos, self._conversation)
+        if not found.matches and self._is_code(code):
+            rest: dict[str, Any] = super().do_complete(code, cursor_pos)  # type: ignore[no-untyped-call]
+            return rest
+        return found.reply(cursor_pos)
+
+    def do_inspect(
+        self, code: str, cursor_pos: int, detail_level: int = 0, omit_sections: Any = ()
+    ) -> dict[str, Any]:
+        """Explain a command or show the beginning of a file; in code, what IPython knows."""
+        text = inspect(code, cursor_pos, self._conversation)
+        if text is None and self._is_code(code):
+            known: dict[str, Any] = super().do_inspect(code, cursor_pos, detail_level, omit_sections)
+            return known
+        data = {"text/plain": text, "text/markdown": text} if text else {}
+        return {"status": "ok", "found": bool(text), "data": data, "metadata": {}}
+
+    def do_shutdown(self, restart: bool) -> dict[str, Any]:
+        """End the agent, then the kernel."""
+        self.magics.host.close()
+        reply: dict[str, Any] = super().do_shutdown(restart)
+        return reply
+
+    @property
+    def _conversation(self) -> Conversation | None:
+        return self.magics.host.known_conversation
+
+    def _is_code(self, code: str) -> bool:
+        return code.lstrip().startswith(("%", "!"))

@@ -1,0 +1,45 @@
+"""``%agy`` and ``%%agy``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
+
+from .commands import Prompt, parse
+from .display.markdown import safe
+from .host import Host
+
+
+@magics_class
+class AgyMagics(Magics):  # type: ignore[misc]  # IPython's classes are not typed
+    """The magics of one shell.
+
+    Args:
+        shell: the IPython shell of a kernel.
+    """
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        self.host = Host(shell)
+
+    @no_var_expand  # type: ignore[untyped-decorator]
+    @line_cell_magic  # type: ignore[untyped-decorator]
+    def agy(self, line: str, cell: str | None = None) -> None:
+        """Ask the agent, or tell this kernel something about it: ``%agy help``."""
+        if cell is not None:
+            self._prompt(f"{line}\n{cell}" if line.strip() else cell)
+            return
+        parsed = parse(line)
+        if isinstance(parsed, Prompt):
+            self._prompt(parsed.text)
+        else:
+            command, words = parsed
+            self._show(command.run(self.host, words))
+
+    def _prompt(self, text: str) -> None:
+        if text.strip():
+            self.host.prompt(text)
+
+    def _show(self, markdown: str) -> None:
+        self.shell.display_pub.publish({"text/markdown": safe(markdown), "text/plain": markdown})

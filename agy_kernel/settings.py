@@ -1,0 +1,61 @@
+"""What can be set, and where a value comes from.
+
+Only the user's own environment can choose an agent or loosen a permission: no file of a project
+is read here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from .errors import SettingsError
+
+
+class Settings(BaseSettings):
+    """The settings of one kernel; each can be set as ``AGY_<NAME>`` in the environment."""
+
+    model_config = SettingsConfigDict(env_prefix="AGY_", env_ignore_empty=True)
+
+    agent: str = Field(
+        default="antigravity",
+        description="Which agent to start: a name from the catalogue, or a command line.",
+    )
+    acp_bin: Path | None = Field(
+        default=None, description="Where Google's ACP server (agy_acp_server.par) is."
+    )
+    permissions: Literal["ask", "deny", "allow"] = Field(
+        default="ask",
+        description="How permission requests are answered; questions are always put to a person.",
+    )
+    auth: str | None = Field(
+        default=None,
+        description="The sign-in method to use when the agent requires one and several would do.",
+    )
+    tape: Path | None = Field(
+        default=None, description="A file that every frame of the wire is written to."
+    )
+    start_timeout: float = Field(
+        default=120.0, gt=0, description="Seconds that an agent may take to answer `initialize`."
+    )
+
+
+def load_settings() -> Settings:
+    """Read the settings.
+
+    Raises:
+        SettingsError: naming each variable with a bad value, and what would be a good one.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        raise SettingsError("\n".join(_explain(item) for item in error.errors())) from None
+
+
+def _explain(item: object) -> str:
+    assert isinstance(item, dict)
+    name = "AGY_" + "_".join(str(part) for part in item["loc"]).upper()
+    return f"{name}={item['input']!r} cannot be used: {item['msg']}."
