@@ -6,7 +6,7 @@ from traitlets import Unicode
 from .kernel import AgyKernel
 
 
-class AgyKernelApp(IPKernelApp):  # type: ignore[misc]  # ipykernel's classes are not typed
+class AgyKernelApp(IPKernelApp):
     """An ipykernel that keeps its own IPython profile, and with it its own history."""
 
     name = Unicode("agy-kernel")

@@ -70,8 +70,7 @@ def parse(line: str) -> tuple[Command, list[str]] | Prompt:
     near = get_close_matches(name, COMMANDS, n=1, cutoff=0.75)
     if not words and near and command is None:
         raise CommandError(
-            f"did you mean {COMMANDS[near[0]].usage!r}? "
-            f"To send it as a prompt: %agy -- {stripped}"
+            f"did you mean {COMMANDS[near[0]].usage!r}? To send it as a prompt: %agy -- {stripped}"
         )
     return Prompt(stripped)
 

@@ -1,4 +1,4 @@
-"""Completion and inspection in a prompt: ``%agy`` commands, the agent's ``/commands``, ``@paths``."""
+"""Completion and inspection in a prompt: ``%agy``, the agent's ``/commands``, ``@paths``."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def complete(code: str, cursor: int, conversation: Conversation | None) -> Compl
     if match := PATH.search(head):
         return Completion(_paths(match[1], _folder(conversation)), match.start(1), "path")
     if match := CHOICE.match(head):
-        choices = conversation.choices.get(match[1]) if conversation else None  # type: ignore[call-overload]  # the pattern knows only selectors
+        known = dict(conversation.choices) if conversation else {}
+        choices = next((c for what, c in known.items() if what == match[1]), None)
         ids = [c.id for c in choices.available] if choices else []
         return Completion(_starting(match[2], ids), match.start(2), "keyword")
     if match := SUBCOMMAND.match(head):
@@ -74,7 +75,10 @@ def inspect(code: str, cursor: int, conversation: Conversation | None) -> str | 
         return f"`{command.usage}`\n\n{command.help}"
     if match := re.match(r"/(\w+)", line):
         commands = conversation.commands if conversation else ()
-        return next((f"**/{c.name}** {c.hint}\n\n{c.description}" for c in commands if c.name == match[1]), None)
+        return next(
+            (f"**/{c.name}** {c.hint}\n\n{c.description}" for c in commands if c.name == match[1]),
+            None,
+        )
     for match in re.finditer(r"(?:^|\s)@(\S+)", code):
         if match.start() <= cursor <= match.end():
             return _preview(_folder(conversation) / match[1])
@@ -96,9 +100,7 @@ def _paths(prefix: str, folder: Path) -> list[str]:
     except OSError:
         return []
     shown = [e for e in entries if _is_offered(e.name, name)]
-    return [
-        os.path.join(directory, e.name) + ("/" if e.is_dir() else "") for e in shown[:MOST_PATHS]
-    ]
+    return [str(Path(directory, e.name)) + ("/" if e.is_dir() else "") for e in shown[:MOST_PATHS]]
 
 
 def _folders_first(entry: os.DirEntry[str]) -> tuple[bool, str]:

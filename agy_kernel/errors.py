@@ -17,6 +17,7 @@ and ``except Exception`` treat Stop as they treat Stop everywhere else.
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 
@@ -99,8 +100,6 @@ class TurnCancelled(KeyboardInterrupt):
 
 def exit_status(status: int) -> str:
     """Say an exit status in words: ``exit status 3`` or ``signal SIGKILL``."""
-    import signal
-
     if status >= 0:
         return f"exit status {status}"
     try:

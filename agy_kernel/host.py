@@ -165,7 +165,7 @@ class Host:
             shown.draw()
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run something on the agent's thread and wait for it; Stop ends the waiting and the work."""
+        """Run something on the agent's thread and wait for it; Stop ends both."""
         future = self._thread.submit(work)
         try:
             return future.result()

@@ -7,11 +7,12 @@ magic that exists, with ``!``, or with ``%%py`` stays what it is in IPython.
 from __future__ import annotations
 
 import re
+from inspect import isawaitable
 from typing import Any
 
-from IPython.core.history import HistoryManager
 from ipykernel.ipkernel import IPythonKernel
 from ipykernel.zmqshell import ZMQInteractiveShell
+from IPython.core.history import HistoryManager
 from traitlets import Type
 
 from . import __version__
@@ -24,7 +25,7 @@ MAGIC = re.compile(r"\s*(%%?)([\w.]+)")
 COMMAND_LINE = re.compile(r"\s*%agy(?=[ \t\n]|$)([^\n]*)(?:\n|$)")
 
 
-class PromptHistory(HistoryManager):  # type: ignore[misc]  # IPython's classes are not typed
+class PromptHistory(HistoryManager):
     """Keeps cells as they were typed, in ``In`` too, instead of the Python they became."""
 
     def store_inputs(self, line_num: int, source: str, source_raw: str | None = None) -> None:
@@ -32,7 +33,7 @@ class PromptHistory(HistoryManager):  # type: ignore[misc]  # IPython's classes 
         super().store_inputs(line_num, source_raw or source, source_raw)
 
 
-class AgyShell(ZMQInteractiveShell):  # type: ignore[misc]
+class AgyShell(ZMQInteractiveShell):
     """A shell that takes one cell at a time for a prompt: the one its kernel was asked to run."""
 
     prompt_cell: str | None = None
@@ -40,7 +41,7 @@ class AgyShell(ZMQInteractiveShell):  # type: ignore[misc]
     def init_history(self) -> None:
         """Use a history of prompts."""
         self.history_manager = PromptHistory(shell=self, parent=self)
-        self.configurables.append(self.history_manager)
+        self.configurables.append(self.history_manager)  # type: ignore[arg-type]  # as IPython does
 
     def transform_cell(self, raw_cell: str) -> str:
         """Turn the cell into Python; other code (``%run``, ``%timeit``, silent) stays code.
@@ -71,7 +72,7 @@ def _cell_magic(prompt: str) -> str:
     return f"get_ipython().run_cell_magic('agy', '', {prompt!r})\n" if prompt.strip() else ""
 
 
-class AgyKernel(IPythonKernel):  # type: ignore[misc]
+class AgyKernel(IPythonKernel):
     """The kernel."""
 
     shell_class = Type(AgyShell)
@@ -87,6 +88,8 @@ class AgyKernel(IPythonKernel):  # type: ignore[misc]
         "pygments_lexer": "markdown",
     }
     help_links: list[dict[str, str]] = []
+
+    shell: AgyShell  # made by ipykernel's own constructor
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -106,41 +109,38 @@ class AgyKernel(IPythonKernel):  # type: ignore[misc]
         """Run a cell: a prompt, if a person sent it and will see it."""
         self.shell.prompt_cell = code if store_history and not silent else None
         try:
-            reply: dict[str, Any] = await super().do_execute(  # type: ignore[no-untyped-call]
+            reply: dict[str, Any] = await super().do_execute(
                 code, silent, store_history, *args, **kwargs
             )
         finally:
             self.shell.prompt_cell = None
         return reply
 
-    def do_is_complete(self, code: str) -> dict[str, str]:
+    async def do_is_complete(self, code: str) -> dict[str, str]:  # noqa: ARG002
         """A prompt is complete whenever it is sent."""
         return {"status": "complete"}
 
-    def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
+    async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
         """Complete a prompt, or what IPython understands."""
         found = complete(code, cursor_pos, self._conversation)
         if not found.matches and self._is_code(code):
-            rest: dict[str, Any] = super().do_complete(code, cursor_pos)  # type: ignore[no-untyped-call]
-            return rest
+            return await _awaited(super().do_complete(code, cursor_pos))
         return found.reply(cursor_pos)
 
-    def do_inspect(
+    async def do_inspect(
         self, code: str, cursor_pos: int, detail_level: int = 0, omit_sections: Any = ()
     ) -> dict[str, Any]:
         """Explain a command or show the beginning of a file; in code, what IPython knows."""
         text = inspect(code, cursor_pos, self._conversation)
         if text is None and self._is_code(code):
-            known: dict[str, Any] = super().do_inspect(code, cursor_pos, detail_level, omit_sections)
-            return known
+            return await _awaited(super().do_inspect(code, cursor_pos, detail_level, omit_sections))
         data = {"text/plain": text, "text/markdown": text} if text else {}
         return {"status": "ok", "found": bool(text), "data": data, "metadata": {}}
 
-    def do_shutdown(self, restart: bool) -> dict[str, Any]:
+    async def do_shutdown(self, restart: bool) -> dict[str, Any]:
         """End the agent, then the kernel."""
         self.magics.host.close()
-        reply: dict[str, Any] = super().do_shutdown(restart)
-        return reply
+        return await _awaited(super().do_shutdown(restart))
 
     @property
     def _conversation(self) -> Conversation | None:
@@ -148,3 +148,9 @@ class AgyKernel(IPythonKernel):  # type: ignore[misc]
 
     def _is_code(self, code: str) -> bool:
         return code.lstrip().startswith(("%", "!"))
+
+
+async def _awaited(reply: Any) -> dict[str, Any]:
+    """A reply of ipykernel's, which is awaitable in some of its versions."""
+    content: dict[str, Any] = await reply if isawaitable(reply) else reply
+    return content

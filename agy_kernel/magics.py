@@ -12,7 +12,7 @@ from .host import Host
 
 
 @magics_class
-class AgyMagics(Magics):  # type: ignore[misc]  # IPython's classes are not typed
+class AgyMagics(Magics):
     """The magics of one shell.
 
     Args:
@@ -22,9 +22,10 @@ class AgyMagics(Magics):  # type: ignore[misc]  # IPython's classes are not type
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
         self.host = Host(shell)
+        self._display = shell.display_pub
 
-    @no_var_expand  # type: ignore[untyped-decorator]
-    @line_cell_magic  # type: ignore[untyped-decorator]
+    @no_var_expand
+    @line_cell_magic
     def agy(self, line: str, cell: str | None = None) -> None:
         """Ask the agent, or tell this kernel something about it: ``%agy help``."""
         if cell is not None:
@@ -42,4 +43,4 @@ class AgyMagics(Magics):  # type: ignore[misc]  # IPython's classes are not type
             self.host.prompt(text)
 
     def _show(self, markdown: str) -> None:
-        self.shell.display_pub.publish({"text/markdown": safe(markdown), "text/plain": markdown})
+        self._display.publish({"text/markdown": safe(markdown), "text/plain": markdown})

@@ -35,14 +35,18 @@ STRAGGLERS = 1.0  # seconds for what is still in the pipe after the other side s
 class Reader(Protocol):
     """Where bytes come from; ``b""`` is the end."""
 
-    async def read(self, n: int, /) -> bytes: ...
+    async def read(self, n: int, /) -> bytes:
+        """Up to ``n`` bytes, as soon as there are any."""
 
 
 class Writer(Protocol):
     """Where bytes go to."""
 
-    def write(self, data: bytes, /) -> None: ...
-    async def wait_closed(self) -> None: ...
+    def write(self, data: bytes, /) -> None:
+        """Write, or keep it to be written; does not wait."""
+
+    async def wait_closed(self) -> None:
+        """Wait until nobody reads any more."""
 
 
 NotificationHandler = Callable[[str, Any], None]

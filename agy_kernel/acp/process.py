@@ -155,10 +155,10 @@ class AgentProcess:
                 await self._process.wait()
 
     async def _all_gone_within(self, seconds: float) -> None:
-        # There is no event for the end of a process that is not our child: this is a poll.
+        # There is no event for the end of a process that is not our child.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while watchdog.alive(self.pid, self._mark):
+                while watchdog.alive(self.pid, self._mark):  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
 
     async def _drain_stderr(self) -> None:

@@ -252,7 +252,7 @@ def _option(item: Raw) -> Option:
 
 
 def _warning(raw: Raw) -> str:
-    """Antigravity's security warning: ``{title, message}``, or a plain string (reference row 30)."""
+    """Antigravity's security warning: ``{title, message}``, or a plain string (report 30)."""
     value = mapping(raw, "_meta").get(WARNING_KEY)
     if isinstance(value, str):
         return value

@@ -338,5 +338,3 @@ def _match(what: Selector, value: str, choices: Choices) -> str:
     ids = [choice.id for choice in choices.available]
     near = get_close_matches(value, ids, n=3, cutoff=0.4) or ids
     raise CommandError(f"There is no {what} {value!r}. Nearest: {', '.join(near)}.")
-
-

@@ -18,10 +18,10 @@ def decide(question: Question, policy: Policy, human: bool) -> Answer | None:
         policy: what the user set.
         human: whether anybody is there to answer (``allow_stdin`` of the request).
     """
-    if question.is_permission and policy == "allow":
-        # Only once: a machine must not make a choice for good.
-        if option := question.offered("allow_once"):
-            return Answer(option, by="policy", why="AGY_PERMISSIONS is allow")
+    # Allowed only once: a machine must not make a choice for good.
+    once = question.offered("allow_once")
+    if question.is_permission and policy == "allow" and once is not None:
+        return Answer(once, by="policy", why="AGY_PERMISSIONS is allow")
     if question.is_permission and policy == "deny":
         return _refusal(question, "policy", "AGY_PERMISSIONS is deny")
     if not human:

@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..events import Answer, Answered, Asked, ContentChunk, Event, Question, TextChunk, ToolCallUpdate
+from ..events import (
+    Answer,
+    Answered,
+    Asked,
+    ContentChunk,
+    Event,
+    Question,
+    TextChunk,
+    ToolCallUpdate,
+)
 from .turn import Turn
 
 SETTLED = ("completed", "failed")

@@ -140,7 +140,9 @@ class Transcript:
         return tuple(e for e in self.entries if isinstance(e, ToolCall))
 
 
-def fold(transcript: Transcript, event: Event) -> Transcript:
+def fold(  # noqa: C901, PLR0911  # a case for each event
+    transcript: Transcript, event: Event
+) -> Transcript:
     """The transcript after one more event; events that are not of a turn leave it as it is."""
     match event:
         case TextChunk():
@@ -270,5 +272,3 @@ def _same_work(approved: ToolCall, call: ToolCall) -> bool:
     if approved.paths or call.paths:
         return set(approved.paths) == set(call.paths)
     return bool(approved.raw_input == call.raw_input)
-
-

@@ -66,8 +66,7 @@ def record(
             "error": str(ending.error) if isinstance(ending, TurnBroken) else None,
             "tool_calls": [_call(call) for call in transcript.tool_calls],
             "permissions": [_decision(c) for c in transcript.tool_calls if c.answer],
-            "usage": usage
-            and {"input": usage.input, "output": usage.output, "total": usage.total},
+            "usage": usage and {"input": usage.input, "output": usage.output, "total": usage.total},
             "context": transcript.context
             and {"used": transcript.context.used, "size": transcript.context.size},
             "seconds": round(how.seconds, 3),
@@ -85,7 +84,9 @@ def problem(
         stopped: whether the person pressed Stop.
     """
     if isinstance(ending, TurnBroken):
-        return ending.error if isinstance(ending.error, AgyError) else TurnFailed(repr(ending.error))
+        return (
+            ending.error if isinstance(ending.error, AgyError) else TurnFailed(repr(ending.error))
+        )
     if ending.stop_reason == "cancelled":
         return TurnCancelled(
             "the turn was stopped." if stopped else "the agent ended the turn as cancelled."

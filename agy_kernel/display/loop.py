@@ -45,9 +45,7 @@ def run_until_over(
 
 
 class _Loop:
-    def __init__(
-        self, shown: Shown, inbox: Inbox, pump: Pump, stop: Callable[[], None]
-    ) -> None:
+    def __init__(self, shown: Shown, inbox: Inbox, pump: Pump, stop: Callable[[], None]) -> None:
         self._shown, self._inbox, self._pump, self._stop = shown, inbox, pump, stop
         self._heard = self._said = time.monotonic()
 
@@ -109,4 +107,3 @@ def _interrupts_go_to(inbox: Inbox) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-

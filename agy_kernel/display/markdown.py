@@ -27,7 +27,7 @@ ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@
 
 
 def clean(text: str) -> str:
-    """Text without ANSI sequences, control characters and lone surrogates; newlines as ``\\n``."""
+    r"""Text without ANSI sequences, control characters and lone surrogates; newlines as ``\\n``."""
     if not text.isascii():
         # A pair of surrogates may have come in two chunks; what has no partner becomes "?".
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -103,9 +103,10 @@ def _one_block(rendered: str) -> str:
     front end would look for mathematics in it.
     """
     parts = re.split(r"(<pre>.*?</pre>)", rendered, flags=re.DOTALL)
-    for i, part in enumerate(parts):
-        newline = "&#10;" if part.startswith("<pre>") else ""
-        parts[i] = re.sub(r"\n+", lambda m: (newline * len(m[0])) or "\n", part)
+    parts = [
+        part.replace("\n", "&#10;") if part.startswith("<pre>") else re.sub(r"\n+", "\n", part)
+        for part in parts
+    ]
     body = "".join(parts).strip("\n").replace("$", "&#36;")
     return f"<div>{body}</div>"
 
@@ -117,9 +118,7 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _image_as_link(
-    renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any
-) -> str:
+def _image_as_link(_renderer: Any, tokens: Sequence[Token], index: int, *_: Any) -> str:
     token = tokens[index]
     source = str(token.attrs.get("src", ""))
     label = f"{html.escape(token.content) or 'image'} (image, not loaded)"

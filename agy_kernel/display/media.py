@@ -1,4 +1,4 @@
-"""Pictures that the agent sends, shown in place; bytes are sniffed, never trusted by their label."""
+"""Pictures that the agent sends, shown in place; bytes are sniffed, never trusted by label."""
 
 from __future__ import annotations
 

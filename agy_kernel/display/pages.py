@@ -144,7 +144,7 @@ class Pages:
     @property
     def _capacity(self) -> int:
         begun = sum(page.kind == "rolling" for page in self.all)
-        return ROLLING_BLOCK * 2 ** max(0, begun - 1)
+        return ROLLING_BLOCK << max(0, begun - 1)
 
     def _new(self, kind: Kind) -> Page:
         page, self._spare = self._spare or Page(), None
@@ -200,5 +200,3 @@ class Pages:
         following.segments.append(rest)
         self._of_entry[index] = following
         self.dirty |= {page: None, following: None}
-
-

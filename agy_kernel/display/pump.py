@@ -20,6 +20,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+import zmq
+
 from .inbox import CommMessage, Inbox
 
 COMM_TYPES = {"comm_open", "comm_msg", "comm_close", "comm_info_request"}
@@ -105,7 +107,7 @@ class _KernelPump:
             idents, frames = session.feed_identities(message.frames, copy=False)
             request = session.deserialize(frames, content=True, copy=False)
         except Exception:
-            kernel.log.error("a widget message could not be read", exc_info=True)
+            kernel.log.exception("a widget message could not be read")
             return
         self._status("busy", request)
         try:
@@ -115,7 +117,7 @@ class _KernelPump:
             if inspect.iscoroutine(reply):
                 _run_to_end(reply)
         except Exception:
-            kernel.log.error("a widget message could not be handled", exc_info=True)
+            kernel.log.exception("a widget message could not be handled")
         finally:
             self._status("idle", request)
 
@@ -194,9 +196,9 @@ class ThreadPump(_KernelPump):
 
 
 class PollingPump(_KernelPump):
-    """For ipykernel 6: the blocked thread reads the shell channel itself, and puts back the rest."""
+    """For ipykernel 6: the blocked thread reads the shell channel, and puts back the rest."""
 
-    longest_wait = POLL
+    longest_wait: float | None = POLL
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -211,8 +213,6 @@ class PollingPump(_KernelPump):
 
     def poll(self) -> None:
         """Read what has come."""
-        import zmq
-
         self._kernel.shell_stream.flush(zmq.POLLIN)
 
     def close(self) -> None:

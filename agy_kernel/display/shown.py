@@ -33,8 +33,10 @@ class View(Protocol):
 
 
 class Shown:
-    """One turn on the screen. Chunks are joined before they are folded: folding each of a hundred
-    thousand would copy the text as often.
+    """One turn on the screen.
+
+    Chunks are joined before they are folded: folding each of a hundred thousand would copy the
+    text as often.
 
     Args:
         view: draws it.

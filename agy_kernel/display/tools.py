@@ -134,7 +134,7 @@ def output_of(call: ToolCall) -> str:
 def relative(path: str, folder: str) -> str:
     """A path as seen from the notebook's folder, if it lies inside."""
     root = folder.rstrip(os.sep) + os.sep
-    return path[len(root) :] if path.startswith(root) else path
+    return path.removeprefix(root)
 
 
 # -- the heading

@@ -40,9 +40,7 @@ class NotebookView:
         use_widgets: whether clicks can arrive while the cell runs.
     """
 
-    def __init__(
-        self, output: Output, folder: str, front_end: FrontEnd, use_widgets: bool
-    ) -> None:
+    def __init__(self, output: Output, folder: str, front_end: FrontEnd, use_widgets: bool) -> None:
         self._output, self._folder = output, folder
         self._front_end, self._use_widgets = front_end, use_widgets
         self._pages = Pages()
@@ -223,5 +221,3 @@ def _stack(widgets: list[Any]) -> Any:
     import ipywidgets
 
     return ipywidgets.VBox(widgets)
-
-
