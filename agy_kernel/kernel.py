@@ -91,8 +91,11 @@ class AgyKernel(IPythonKernel):
 
     shell: AgyShell  # made by ipykernel's own constructor
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+    magics: AgyMagics
+
+    def start(self) -> None:
+        """Start to listen, and only then let the magics find their place at the shell channel."""
+        super().start()
         self.magics = AgyMagics(self.shell)
         self.shell.register_magics(self.magics)
 

@@ -120,6 +120,8 @@ class _KernelPump:
             kernel.log.exception("a widget message could not be handled")
         finally:
             self._status("idle", request)
+            # The last status is what a front end shows of the kernel: the cell is still running.
+            self._status("busy", kernel.get_parent())
 
     def _status(self, state: str, request: dict[str, Any]) -> None:
         # ipywidgets in the browser waits for this before it sends the next change.
