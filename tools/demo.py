@@ -38,7 +38,7 @@ def main() -> int:
 def _client(notebook: Any, folder: Path) -> NotebookClient:
     prompts = [cell for cell in notebook.cells if cell.cell_type == "code"]
 
-    def say(cell: Any, cell_index: int) -> None:
+    def say(cell: Any, **_: Any) -> None:
         if cell in prompts:
             first = cell.source.partition("\n")[0]
             print(f"[{prompts.index(cell) + 1}/{len(prompts)}] {first}", flush=True)

@@ -195,7 +195,8 @@ class Peer:
 
     async def _watch_writer(self) -> None:
         try:
-            await self._writer.wait_closed()
+            # Shielded: cancelling it would cancel asyncio's own note of the pipe's end.
+            await asyncio.shield(self._writer.wait_closed())
         except OSError as error:
             log.debug("writer: %r", error)
         # A process that ends closes its stdin too: what it wrote before is read first.

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..events import Choice, Choices, Selector, SessionState
-
-Raw = Mapping[str, Any]
+from .fields import Raw, as_mapping, mapping, mappings, text
 
 
 def session_state(session_id: str, result: Any) -> SessionState:
@@ -20,8 +19,8 @@ def session_state(session_id: str, result: Any) -> SessionState:
     The specification lets ``session/load`` answer null; that is a session of which nothing more
     is known.
     """
-    result = result if isinstance(result, dict) else {}
-    options = [o for o in result.get("configOptions") or () if isinstance(o, dict)]
+    result = as_mapping(result)
+    options = list(mappings(result, "configOptions"))
     return SessionState(
         session_id,
         models=config_choices(options, "model") or _listed(result, "model"),
@@ -36,36 +35,33 @@ def config_choices(options: Iterable[Raw], category: Selector) -> Choices | None
     if option is None:
         return None
     return Choices(
-        str(option.get("currentValue", "")),
-        tuple(_choice(value, "value") for value in _values(option.get("options"))),
-        str(option.get("id", category)),
+        text(option, "currentValue"),
+        tuple(_choice(value, "value") for value in _values(option)),
+        text(option, "id") or category,
     )
 
 
-def _values(options: Any) -> Iterable[Raw]:
+def _values(option: Raw) -> Iterable[Raw]:
     """The values of a select, whether its list is flat or grouped."""
-    for item in options if isinstance(options, list) else ():
-        if isinstance(item, dict):
-            yield from _values(item["options"]) if "options" in item else (item,)
+    for item in mappings(option, "options"):
+        if "options" in item:
+            yield from mappings(item, "options")
+        else:
+            yield item
 
 
 def _listed(result: Raw, what: Selector) -> Choices | None:
-    state = result.get(f"{what}s")
-    if not isinstance(state, dict):
+    if not isinstance(result.get(f"{what}s"), Mapping):
         return None
+    state = mapping(result, f"{what}s")
     key = "modelId" if what == "model" else "id"
-    available = state.get(f"available{what.capitalize()}s")
+    available = mappings(state, f"available{what.capitalize()}s")
     return Choices(
-        str(state.get(f"current{what.capitalize()}Id", "")),
-        tuple(_choice(item, key) for item in available or () if isinstance(item, dict)),
+        text(state, f"current{what.capitalize()}Id"),
+        tuple(_choice(item, key) for item in available),
     )
 
 
 def _choice(item: Raw, key: str) -> Choice:
-    choice_id = str(item.get(key, ""))
-    description = item.get("description")
-    return Choice(
-        choice_id,
-        str(item.get("name") or choice_id),
-        description if isinstance(description, str) else "",
-    )
+    choice_id = text(item, key)
+    return Choice(choice_id, text(item, "name") or choice_id, text(item, "description"))

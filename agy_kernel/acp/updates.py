@@ -6,8 +6,7 @@ optional field is as good as none, a bad member of a list is passed over, unknow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from ..events import (
     Command,
@@ -33,9 +32,8 @@ from ..events import (
     Update,
     UsageChanged,
 )
+from .fields import Raw, mapping, mappings, text
 from .options import config_choices
-
-Raw = Mapping[str, Any]
 
 ROLES: dict[str, Role] = {
     "agent_message_chunk": "agent",
@@ -95,27 +93,6 @@ def content(block: Raw) -> Content:
         name=text(block, "title") or text(block, "name"),
         raw=block,
     )
-
-
-# -- reading fields
-
-
-def text(raw: Raw, key: str) -> str:
-    """A field that should be a string; anything else is as good as absent."""
-    value = raw.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def mapping(raw: Raw, key: str) -> Raw:
-    """A field that should be an object."""
-    value = raw.get(key)
-    return value if isinstance(value, Mapping) else {}
-
-
-def mappings(raw: Raw, key: str) -> Iterator[Raw]:
-    """The objects in a field that should be a list of them."""
-    value = raw.get(key)
-    return (item for item in (value if isinstance(value, list) else ()) if isinstance(item, dict))
 
 
 # -- the kinds of update

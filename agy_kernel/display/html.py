@@ -11,8 +11,9 @@ import html
 
 from .markdown import clean
 
-ADDED = "background:rgba(46,160,67,.18)"
-REMOVED = "background:rgba(248,81,73,.18)"
+WHOLE_LINE = "display:inline-block;min-width:100%"
+ADDED = f"background:rgba(46,160,67,.18);{WHOLE_LINE}"
+REMOVED = f"background:rgba(248,81,73,.18);{WHOLE_LINE}"
 FAINT = "opacity:.65"
 FRAME = "border-left:3px solid rgba(128,128,128,.35);padding:2px 0 2px 10px;margin:4px 0"
 PRE = (

@@ -44,7 +44,8 @@ def card(call: ToolCall, folder: str) -> str:
 def heading(call: ToolCall, folder: str) -> str:
     """The first line: what, on what, and how it went."""
     words = [_mark(call), f"<b>{escape(deed(call))}</b>", _subject(call, folder)]
-    words += [faint(escape(remark)) for remark in remarks(call)]
+    if said := " · ".join(remarks(call)):
+        words.append(faint(escape(said)))
     return " ".join(word for word in words if word)
 
 
@@ -54,10 +55,12 @@ def body(call: ToolCall, folder: str) -> str:
     command = command_of(call)
     if command and not _names(call, command):
         parts.append(pre(f"$ {command}"))
-    if not command and not parts and (arguments := _arguments(call)):
+    arguments = "" if _is_choice(call) else _arguments(call)
+    if arguments and not command and not parts:
         parts.append(fold(faint("arguments"), pre(arguments), is_open=_is_asking(call)))
     parts += [picture(c) for c in call.content if isinstance(c, Content) and c.type == "image"]
-    if output := output_of(call):
+    output = "" if _is_choice(call) else output_of(call)
+    if output:
         parts.append(_output(output))
     return "".join(parts)
 
@@ -79,6 +82,8 @@ def summary(call: ToolCall, folder: str) -> str:
 
 def deed(call: ToolCall) -> str:
     """The kind of work, in a word."""
+    if _is_choice(call):
+        return "question"
     return DEEDS.get(call.kind, call.kind if call.kind != "other" else "tool")
 
 
@@ -153,6 +158,8 @@ def _state(call: ToolCall) -> str:
         return "superseded: approved, then done under another id"
     if call.unfinished:
         return "unfinished at the end of the turn"
+    if call.answer is not None and not call.answer.allowed:
+        return ""
     return {"failed": "failed", "in_progress": "running"}.get(
         call.status, "" if call.status in MARKS else clean(call.status)
     )
@@ -161,6 +168,8 @@ def _state(call: ToolCall) -> str:
 def _subject(call: ToolCall, folder: str) -> str:
     text = _subject_text(call, folder)
     stats = "".join(f" {faint(diffs.stat(d))}" for d in _diffs(call)[:1] if len(_diffs(call)) == 1)
+    if _is_choice(call):
+        return escape(text)
     return code(text) + stats if text else ""
 
 
@@ -211,6 +220,11 @@ def _output(text: str) -> str:
 def _arguments(call: ToolCall) -> str:
     raw = _input(call)
     return _json(raw)[:OUTPUT_BYTES] if raw else ""
+
+
+def _is_choice(call: ToolCall) -> bool:
+    """Whether the agent asks for the person's choice, rather than for leave to do something."""
+    return call.question is not None and not call.question.is_permission
 
 
 def _is_asking(call: ToolCall) -> bool:
