@@ -1,10 +1,17 @@
 """What holds for every test: where nothing may be skipped, and a clean environment."""
 
 import os
+import shutil
 from collections import defaultdict
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
+
+from tests.agents.real import NODE_MODULES
+from tests.support.lab import CHROMIUM
+
+pytest_plugins = ["tests.support.kernels"]
 
 SKIPS_ARE_FAILURES = os.environ.get("CI") == "true" or os.environ.get("AGY_NO_SKIPS") == "1"
 
@@ -13,6 +20,17 @@ SKIPS_ARE_FAILURES = os.environ.get("CI") == "true" or os.environ.get("AGY_NO_SK
 def _no_agy_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("AGY_")]:
         monkeypatch.delenv(name)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("browser") and not Path(CHROMIUM).exists():
+        pytest.skip(f"there is no {CHROMIUM}")
+    if item.get_closest_marker("real_agent") and not (NODE_MODULES.exists() and _has_node()):
+        pytest.skip("the pinned npm agents are not installed")
+
+
+def _has_node() -> bool:
+    return shutil.which("node") is not None
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -158,6 +158,7 @@ class Pages:
         self._rolling()
         if self.all[-1].kind != "slot":
             self._new("slot")
+        self.dirty[self.all[-1]] = None
         return self.all[-1]
 
     def _only_question(self, page: Page) -> Page:

@@ -1,0 +1,1 @@
+"""The simulator, driven line by line and by the Python SDK's client."""
