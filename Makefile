@@ -45,7 +45,7 @@ lock: $(READY) ## pin every development dependency anew, for Python 3.11 and lat
 		--custom-compile-command "make lock" --group dev --output-file requirements/dev.txt pyproject.toml
 
 screenshots: $(READY) test-tools ## take the pictures in docs/images again
-	$(BIN)/python tools/screenshots.py
+	$(BIN)/python -m tools.screenshots
 
 clean: ## remove what make has made, .venv included
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis tests/agents/npm/node_modules

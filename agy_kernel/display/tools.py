@@ -44,8 +44,7 @@ def card(call: ToolCall, folder: str) -> str:
 def heading(call: ToolCall, folder: str) -> str:
     """The first line: what, on what, and how it went."""
     words = [_mark(call), f"<b>{escape(deed(call))}</b>", _subject(call, folder)]
-    if said := " · ".join(remarks(call)):
-        words.append(faint(escape(said)))
+    words += [faint(f"· {escape(remark)}") for remark in remarks(call)]
     return " ".join(word for word in words if word)
 
 
@@ -59,18 +58,19 @@ def body(call: ToolCall, folder: str) -> str:
     if arguments and not command and not parts:
         parts.append(fold(faint("arguments"), pre(arguments), is_open=_is_asking(call)))
     parts += [picture(c) for c in call.content if isinstance(c, Content) and c.type == "image"]
-    output = "" if _is_choice(call) else output_of(call)
-    if output:
-        parts.append(_output(output))
+    if not _is_choice(call):
+        parts += [_block(label, text) for label, text in _texts(call) if text]
     return "".join(parts)
 
 
 def request(call: ToolCall, folder: str) -> str:
     """What exactly would run, for the person who is asked: nothing folded away but length."""
     where = _text(_input(call), FOLDER_KEYS) or (folder if command_of(call) else "")
-    place = f"<br>{faint('in')} {code(where)}" if where else ""
+    place = f"<div>{faint('in')} {code(where)}</div>" if where else ""
     command = command_of(call)
     line = pre(f"$ {command}") if command and _names(call, command) else ""
+    if not command and _short(call.title) != call.title:
+        line = pre(call.title)
     return frame(heading(call, folder) + line + place + body(call, folder))
 
 
@@ -124,10 +124,25 @@ def command_of(call: ToolCall) -> str:
 
 
 def output_of(call: ToolCall) -> str:
-    """What a call printed or returned; its text content first, then whatever it returned."""
-    texts = [_content_text(item) for item in call.content]
-    if text := "\n".join(t for t in texts if t):
-        return text
+    """What a call printed or returned."""
+    return next((text for label, text in _texts(call) if label == "output"), "")
+
+
+def _texts(call: ToolCall) -> list[tuple[str, str]]:
+    """The texts of a call: what it says of itself while it waits, and what it returned.
+
+    Text content is the output, unless the call returned one besides: codex-acp describes a command
+    in the content of its permission request, and never replaces that.
+    """
+    told = "\n".join(t for item in call.content if (t := _content_text(item)))
+    returned = _returned(call)
+    if not told or (told and not returned and call.status in ("completed", "failed")):
+        return [("output", told or returned)]
+    own = returned if isinstance(call.raw_output, Mapping) else ""
+    return [("details", told), ("output", own)]
+
+
+def _returned(call: ToolCall) -> str:
     raw = call.raw_output
     if isinstance(raw, Mapping):
         return _text(raw, OUTPUT_KEYS) or (_json(raw) if not _exit_status(call) else "")
@@ -208,13 +223,13 @@ def _diff(diff: Diff, call: ToolCall, folder: str) -> str:
     return fold(label, diffs.render(diff), is_open=not refused and not call.superseded)
 
 
-def _output(text: str) -> str:
+def _block(label: str, text: str) -> str:
     text = clean(text).strip("\n")
     shown, left_out = text[:OUTPUT_BYTES], len(text) - OUTPUT_BYTES
     note = f"\n… {left_out} characters are not shown" if left_out > 0 else ""
     lines = text.count("\n") + 1
-    label = faint(f"output, {lines} line{'s' if lines != 1 else ''}")
-    return fold(label, pre(shown + note), is_open=lines <= SHOWN_LINES)
+    summary_line = faint(f"{label}, {lines} line{'s' if lines != 1 else ''}")
+    return fold(summary_line, pre(shown + note), is_open=lines <= SHOWN_LINES)
 
 
 def _arguments(call: ToolCall) -> str:

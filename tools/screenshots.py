@@ -1,0 +1,67 @@
+"""Take the pictures in docs/images: the tour, a diff and an open question, light and dark.
+
+The agent is the simulator. Run as ``python -m tools.screenshots``.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import Browser
+
+from tests.support.lab import PATIENCE, THEMES, Lab, Notebook, chromium
+
+ROOT = Path(__file__).resolve().parent.parent
+IMAGES = ROOT / "docs" / "images"
+SIZE = {"width": 1040, "height": 1060}
+HELLO, CREATE, EDIT, QUESTION = 1, 3, 4, 8
+
+
+def main() -> None:
+    """Take all pictures."""
+    IMAGES.mkdir(exist_ok=True)
+    for theme in THEMES:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            _take(theme, Path(folder))
+        print(f"{theme}: done")
+
+
+def _take(theme: str, folder: Path) -> None:
+    root = folder / "notebooks"
+    root.mkdir()
+    shutil.copy(ROOT / "notebooks" / "tour.ipynb", root)
+    with Lab(root, folder, {"AGY_AGENT": "simulator"}, theme) as lab, chromium() as browser:
+        _walk(browser, lab, theme)
+
+
+def _walk(browser: Browser, lab: Lab, theme: str) -> None:
+    page = browser.new_page(viewport=SIZE, device_scale_factor=1.5)  # type: ignore[arg-type]  # a dict literal
+    notebook = Notebook(page, lab, "tour.ipynb").open()
+    page.keyboard.press("Control+b")  # the file browser is not what this is about
+
+    def picture(name: str, top: int) -> None:
+        notebook.cell(top).evaluate("cell => cell.scrollIntoView({block: 'start'})")
+        page.mouse.move(0, 0)
+        page.screenshot(path=IMAGES / f"{name}-{theme}.png")
+
+    notebook.run(HELLO)
+    notebook.expect_done(HELLO, 1)
+    notebook.run(CREATE)
+    notebook.button(CREATE, "Allow").wait_for(timeout=PATIENCE)
+    picture("tour", 0)
+    notebook.button(CREATE, "Allow").click()
+    notebook.expect_done(CREATE, 2)
+    notebook.run(EDIT)
+    notebook.button(EDIT, "Allow").click(timeout=PATIENCE)
+    notebook.expect_done(EDIT, 3)
+    picture("diff", EDIT)
+    notebook.run(QUESTION)
+    notebook.output(QUESTION).locator("button.jupyter-button").first.wait_for(timeout=PATIENCE)
+    picture("question", QUESTION - 1)
+    page.close()
+
+
+if __name__ == "__main__":
+    main()
