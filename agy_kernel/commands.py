@@ -14,8 +14,8 @@ from pathlib import Path
 
 from .conversation.transcript import ToolCall
 from .display import diffs
+from .display.entries import plain
 from .display.tools import relative
-from .display.view import plain
 from .errors import CommandError
 from .events import Diff, Selector
 from .host import Host
@@ -61,9 +61,11 @@ def parse(line: str) -> tuple[Command, list[str]] | Prompt:
         CommandError: a single word that is nearly a command.
     """
     stripped = line.strip()
-    if stripped == "--" or stripped.startswith("-- "):
-        return Prompt(stripped[2:].strip())
     name, *words = stripped.split() or ["status"]
+    if name == "--":
+        return Prompt(stripped[2:].strip())
+    if stripped == "--help":
+        return COMMANDS["help"], []
     command = COMMANDS.get(name)
     if command is not None and (words == ["--help"] or command.fits(words)):
         return (COMMANDS["help"], [name]) if words == ["--help"] else (command, words)
@@ -129,17 +131,13 @@ def _diff(host: Host, words: list[str]) -> str:
         calls = [call for call in calls if call.id == words[0]]
     elif host.turns:
         calls = list(host.turns[-1].transcript.tool_calls)
-    shown = [_one_diff(call, diff, folder) for call in calls for diff in _diffs(call)]
+    shown = [_one_diff(call, diff, folder) for call in calls for diff in call.changes]
     return "\n\n".join(shown) or "No diff to show."
-
-
-def _diffs(call: ToolCall) -> list[Diff]:
-    return [item for item in call.content if isinstance(item, Diff)]
 
 
 def _one_diff(call: ToolCall, diff: Diff, folder: str) -> str:
     head = f"`{relative(diff.path, folder)}`: {diffs.what(diff)} {diffs.stat(diff)} ({call.status})"
-    return f"{head}\n{_fenced(diffs.plain(diff), 'diff')}"
+    return f"{head}\n{fenced(diffs.plain(diff), 'diff')}"
 
 
 def _tape(host: Host, words: list[str]) -> str:
@@ -149,7 +147,7 @@ def _tape(host: Host, words: list[str]) -> str:
     count = int(words[0]) if words else 10
     where = f"written to `{host.tape.path}`" if host.tape.path else "kept in memory"
     lines = [line[:400] for line in host.tape.tail(count)]
-    return f"The wire is {where}. The last frames:\n{_fenced(chr(10).join(lines), 'json')}"
+    return f"The wire is {where}. The last frames:\n{fenced(chr(10).join(lines), 'json')}"
 
 
 def _help(_: Host, words: list[str]) -> str:
@@ -177,14 +175,11 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
 
 
-def _fenced(text: str, language: str) -> str:
-    longest = max((len(run) for run in _backtick_runs(text)), default=0)
+def fenced(text: str, language: str = "") -> str:
+    """A code block, whatever the code says."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"
-
-
-def _backtick_runs(text: str) -> list[str]:
-    return re.findall("`+", text)
 
 
 def _at_most_one(words: list[str]) -> bool:

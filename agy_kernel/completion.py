@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .commands import COMMANDS
+from .commands import COMMANDS, fenced
 from .conversation.conversation import Conversation
+from .display.markdown import safe
 
 SKIPPED = {".git", "node_modules", "__pycache__", ".venv", ".ipynb_checkpoints"}
 MOST_PATHS = 200
@@ -19,7 +20,7 @@ PREVIEW_BYTES = 2_000
 PATH = re.compile(r"(?:^|\s)@([\w./~-]*)$")
 SUBCOMMAND = re.compile(r"^%%?agy[ \t]+(\w*)$")
 CHOICE = re.compile(r"^%agy[ \t]+(model|mode)[ \t]+(\S*)$")
-SLASH = re.compile(r"^/([\w -]*)$")
+SLASH = re.compile(r"^/(\S*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +74,13 @@ def inspect(code: str, cursor: int, conversation: Conversation | None) -> str | 
     if (match := re.match(r"%%?agy\s+(\w+)", line)) and match[1] in COMMANDS:
         command = COMMANDS[match[1]]
         return f"`{command.usage}`\n\n{command.help}"
-    if match := re.match(r"/(\w+)", line):
+    if match := re.match(r"/(\S+)", line):
         commands = conversation.commands if conversation else ()
-        return next(
-            (f"**/{c.name}** {c.hint}\n\n{c.description}" for c in commands if c.name == match[1]),
-            None,
-        )
+        known = next((c for c in commands if c.name == match[1]), None)
+        return safe(f"**/{known.name}** {known.hint}\n\n{known.description}") if known else None
     for match in re.finditer(r"(?:^|\s)@(\S+)", code):
         if match.start() <= cursor <= match.end():
-            return _preview(_folder(conversation) / match[1])
+            return _preview(_folder(conversation), match[1])
     return None
 
 
@@ -95,12 +94,13 @@ def _starting(prefix: str, words: Iterable[str]) -> list[str]:
 
 def _paths(prefix: str, folder: Path) -> list[str]:
     directory, name = os.path.split(prefix)
+    typed = prefix[: len(prefix) - len(name)]
     try:
         entries = sorted(os.scandir(folder / Path(directory).expanduser()), key=_folders_first)
-    except OSError:
+    except (OSError, RuntimeError):  # there is no such folder, or no such home
         return []
     shown = [e for e in entries if _is_offered(e.name, name)]
-    return [str(Path(directory, e.name)) + ("/" if e.is_dir() else "") for e in shown[:MOST_PATHS]]
+    return [typed + e.name + ("/" if e.is_dir() else "") for e in shown[:MOST_PATHS]]
 
 
 def _folders_first(entry: os.DirEntry[str]) -> tuple[bool, str]:
@@ -112,11 +112,13 @@ def _is_offered(name: str, prefix: str) -> bool:
     return name.lower().startswith(prefix.lower()) and name not in SKIPPED and not hidden
 
 
-def _preview(path: Path) -> str | None:
+def _preview(folder: Path, name: str) -> str | None:
     try:
+        path = folder / Path(name).expanduser()
+        if not path.is_file():
+            return None  # reading a pipe could wait for ever
         with path.open("rb") as file:
             text = file.read(PREVIEW_BYTES).decode("utf-8", "replace")
-    except OSError:
+    except (OSError, RuntimeError):
         return None
-    fence = "`" * 5
-    return f"`{path.name}`\n\n{fence}\n{text}\n{fence}"
+    return safe(f"`{path.name}`\n\n{fenced(text)}")

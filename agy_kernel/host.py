@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import time
 from collections import deque
 from collections.abc import Coroutine
@@ -23,15 +24,16 @@ from .conversation.thread import AgentThread
 from .conversation.turn import Turn
 from .display.ask import FrontEnd
 from .display.footer import Circumstances, footer, problem, record
-from .display.inbox import CommMessage, Happened, Inbox
-from .display.loop import run_until_over
+from .display.inbox import CommMessage, Happened, Inbox, Interrupt
+from .display.interrupts import interrupts
+from .display.loop import BATCH, run_until_over
 from .display.output import CellOutput, Output
 from .display.pump import find_pump
 from .display.shown import Shown, View
 from .display.stream import StreamView
 from .display.view import NotebookView
-from .events import AgentInfo, Event
-from .prompt.blocks import text_prompt
+from .events import AgentInfo, Capabilities, Event, TurnBroken, TurnEnded
+from .prompt.blocks import Parcel, build
 from .settings import Settings, load_settings
 
 log = logging.getLogger(__name__)
@@ -54,6 +56,7 @@ class Host:
         self._inbox = Inbox(self._wake)
         self._pump = find_pump(self._kernel, self._inbox)
         self._front_end = FrontEnd()
+        self._last_engine: Connection | None = None
         self.turns: deque[Shown] = deque(maxlen=KEPT_TURNS)
 
     @cached_property
@@ -73,7 +76,7 @@ class Host:
         cwd = notebook_folder()
 
         def make_engine(on_event: EventSink) -> Engine:
-            return Connection(
+            self._last_engine = Connection(
                 launch,
                 cwd,
                 on_event,
@@ -82,6 +85,7 @@ class Host:
                 gate=self._inbox.room,
                 tape=self.tape,
             )
+            return self._last_engine
 
         return Conversation(make_engine, cwd, launch.name)
 
@@ -100,6 +104,7 @@ class Host:
             TurnCancelled: it was stopped.
         """
         conversation = self.conversation
+        blocks, _ = build(Parcel(text), Capabilities())
         output = CellOutput(self._shell)
         shown = Shown(self._view(output, conversation.cwd))
         turn = Turn(
@@ -108,14 +113,21 @@ class Host:
         )
         self.turns.append(shown)
         begin = time.monotonic()
-        run_until_over(
-            shown,
-            self._inbox,
-            self._pump,
-            start=lambda: self._submit(conversation.prompt(text_prompt(text), turn)),
-            stop=lambda: self._submit(conversation.stop(turn)),
-        )
-        self._end(shown, turn, time.monotonic() - begin)
+        with interrupts(self.interrupted):
+            run_until_over(
+                shown,
+                self._inbox,
+                self._pump,
+                start=lambda: self._submit(conversation.prompt(blocks, turn)),
+                stop=lambda: self._submit(conversation.stop(turn)),
+            )
+            self._end(shown, time.monotonic() - begin)
+        if (error := problem(shown.transcript, _ending(shown), turn.stopping)) is not None:
+            raise error
+
+    def interrupted(self, *_: object) -> None:
+        """Handle SIGINT: only leave a note; an exception could tear a message, or lose an event."""
+        self._inbox.put(Interrupt())
 
     def _view(self, output: Output, folder: str) -> View:
         if output.updates:
@@ -125,22 +137,16 @@ class Host:
     def _happened(self, shown: Shown, event: Event) -> None:
         self._inbox.put(Happened(shown, event))
 
-    def _end(self, shown: Shown, turn: Turn, seconds: float) -> None:
-        assert shown.ending is not None
-        how = self._circumstances(seconds)
-        shown.view.end(
-            footer(shown.transcript, shown.ending, how),
-            record(shown.transcript, shown.ending, how),
-        )
-        if (error := problem(shown.transcript, shown.ending, turn.stopping)) is not None:
-            raise error
+    def _end(self, shown: Shown, seconds: float) -> None:
+        how, ending = self._circumstances(seconds), _ending(shown)
+        shown.view.end(footer(shown.transcript, ending, how), record(shown.transcript, ending, how))
 
     def _circumstances(self, seconds: float) -> Circumstances:
-        conversation = self.conversation
-        engine = conversation.engine
+        # An agent that has ended in this turn is still the one that it ran with.
+        conversation, engine = self.conversation, self._last_engine
         chosen = {what: choices.name() for what, choices in conversation.choices.items()}
         return Circumstances(
-            engine.info if engine is not None else AgentInfo(conversation.name),
+            engine.info if engine and engine.info.name else AgentInfo(conversation.name),
             conversation.session_id or "",
             chosen.get("model", ""),
             chosen.get("mode", ""),
@@ -155,12 +161,17 @@ class Host:
 
     def _drain(self) -> None:
         late: dict[int, Shown] = {}
-        while (item := self._inbox.get(0)) is not None:
+        for _ in range(BATCH):
+            item = None if self._inbox.has_reader else self._inbox.get(0)
+            if item is None:
+                break
             if isinstance(item, Happened):
                 item.shown.take(item.event)
                 late[id(item.shown)] = item.shown
             elif isinstance(item, CommMessage):
                 self._pump.handle(item)
+        else:
+            self._wake()
         for shown in late.values():
             shown.draw()
 
@@ -168,7 +179,8 @@ class Host:
         """Run something on the agent's thread and wait for it; Stop ends both."""
         future = self._thread.submit(work)
         try:
-            return future.result()
+            with interrupts(signal.default_int_handler):
+                return future.result()
         except KeyboardInterrupt:
             future.cancel()
             raise
@@ -185,6 +197,8 @@ class Host:
             except FutureTimeout:
                 log.warning("the agent did not end in time; its watchdog will see to it")
         self.tape.close()
+        if not self._inbox.has_reader:
+            self._thread.close()
 
 
 def notebook_folder() -> str:
@@ -192,6 +206,11 @@ def notebook_folder() -> str:
     notebook = os.environ.get("JPY_SESSION_NAME", "")
     folder = Path(notebook).parent
     return str(folder) if folder.is_absolute() and folder.is_dir() else str(Path.cwd())
+
+
+def _ending(shown: Shown) -> TurnEnded | TurnBroken:
+    assert shown.ending is not None
+    return shown.ending
 
 
 def _report(future: Future[None]) -> None:

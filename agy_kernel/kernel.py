@@ -7,6 +7,8 @@ magic that exists, with ``!``, or with ``%%py`` stays what it is in IPython.
 from __future__ import annotations
 
 import re
+import signal
+from contextlib import nullcontext
 from inspect import isawaitable
 from typing import Any
 
@@ -18,6 +20,7 @@ from traitlets import Type
 from . import __version__
 from .completion import complete, inspect
 from .conversation.conversation import Conversation
+from .display.interrupts import interrupts
 from .magics import AgyMagics
 
 PYTHON_CELL = re.compile(r"\s*%%py[ \t]*(?:\n|$)")
@@ -50,13 +53,24 @@ class AgyShell(ZMQInteractiveShell):
         """
         if raw_cell is not self.prompt_cell:
             return str(super().transform_cell(raw_cell))
-        if python := PYTHON_CELL.match(raw_cell):
-            return str(super().transform_cell(raw_cell[python.end() :]))
-        if command := COMMAND_LINE.match(raw_cell):
-            return _magic_calls(command[1], raw_cell[command.end() :])
-        if raw_cell.lstrip().startswith("!") or self._is_magic(raw_cell):
-            return str(super().transform_cell(raw_cell))
-        return _cell_magic(raw_cell)
+        if (parts := self._parts(raw_cell)) is not None:
+            return _magic_call(*parts)
+        python = PYTHON_CELL.match(raw_cell)
+        return str(super().transform_cell(raw_cell[python.end() :] if python else raw_cell))
+
+    async def run_code(self, code_obj: Any, result: Any = None, *, async_: bool = False) -> Any:
+        """Run Python; an interrupt raises in code of the person's, and in no other."""
+        handler = signal.default_int_handler
+        is_ours = self.prompt_cell is not None and self._parts(self.prompt_cell) is not None
+        with nullcontext() if is_ours or async_ else interrupts(handler):
+            return await super().run_code(code_obj, result, async_=async_)
+
+    def _parts(self, cell: str) -> tuple[str, str] | None:
+        """The ``%agy`` line and the prompt that a cell is made of; None for code."""
+        if command := COMMAND_LINE.match(cell):
+            return command[1], cell[command.end() :]
+        is_code = PYTHON_CELL.match(cell) or self._is_magic(cell) or cell.lstrip()[:1] in ("", "!")
+        return None if is_code else ("", cell)
 
     def _is_magic(self, cell: str) -> bool:
         match = MAGIC.match(cell)
@@ -64,12 +78,10 @@ class AgyShell(ZMQInteractiveShell):
         return match is not None and self.find_magic(match[2], kind) is not None
 
 
-def _magic_calls(line: str, prompt: str) -> str:
-    return f"get_ipython().run_line_magic('agy', {line!r})\n{_cell_magic(prompt)}"
-
-
-def _cell_magic(prompt: str) -> str:
-    return f"get_ipython().run_cell_magic('agy', '', {prompt!r})\n" if prompt.strip() else ""
+def _magic_call(line: str, prompt: str) -> str:
+    if prompt.strip():
+        return f"get_ipython().run_cell_magic('agy', {line!r}, {prompt!r})\n"
+    return f"get_ipython().run_line_magic('agy', {line!r})\n"
 
 
 class AgyKernel(IPythonKernel):
@@ -91,11 +103,8 @@ class AgyKernel(IPythonKernel):
 
     shell: AgyShell  # made by ipykernel's own constructor
 
-    magics: AgyMagics
-
-    def start(self) -> None:
-        """Start to listen, and only then let the magics find their place at the shell channel."""
-        super().start()
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.magics = AgyMagics(self.shell)
         self.shell.register_magics(self.magics)
 
@@ -119,6 +128,10 @@ class AgyKernel(IPythonKernel):
             self.shell.prompt_cell = None
         return reply
 
+    def pre_handler_hook(self) -> None:
+        """Let SIGINT leave a note, where ipykernel lets it raise: a reply could be lost to it."""
+        self.saved_sigint_handler = signal.signal(signal.SIGINT, self.magics.host.interrupted)
+
     async def do_is_complete(self, code: str) -> dict[str, str]:  # noqa: ARG002
         """A prompt is complete whenever it is sent."""
         return {"status": "complete"}
@@ -139,6 +152,13 @@ class AgyKernel(IPythonKernel):
             return await _awaited(super().do_inspect(code, cursor_pos, detail_level, omit_sections))
         data = {"text/plain": text, "text/markdown": text} if text else {}
         return {"status": "ok", "found": bool(text), "data": data, "metadata": {}}
+
+    async def do_history(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The history, this session under its number; IPython calls it 0 in a range."""
+        reply = await _awaited(super().do_history(*args, **kwargs))
+        this = getattr(self.shell.history_manager, "session_number", 0)
+        reply["history"] = [(session or this, *cell) for session, *cell in reply["history"]]
+        return reply
 
     async def do_shutdown(self, restart: bool) -> dict[str, Any]:
         """End the agent, then the kernel."""

@@ -7,12 +7,23 @@ is read here.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from .errors import SettingsError
+
+
+def _expanded(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise ValueError(str(error)) from None
+
+
+UserPath = Annotated[Path, AfterValidator(_expanded)]
+"""A path that may begin with ``~``: no shell reads the environment of a kernelspec."""
 
 
 class Settings(BaseSettings):
@@ -24,7 +35,7 @@ class Settings(BaseSettings):
         default="antigravity",
         description="Which agent to start: a name from the catalogue, or a command line.",
     )
-    acp_bin: Path | None = Field(
+    acp_bin: UserPath | None = Field(
         default=None, description="Where Google's ACP server (agy_acp_server.par) is."
     )
     permissions: Literal["ask", "deny", "allow"] = Field(
@@ -35,7 +46,7 @@ class Settings(BaseSettings):
         default=None,
         description="The sign-in method to use when the agent requires one and several would do.",
     )
-    tape: Path | None = Field(
+    tape: UserPath | None = Field(
         default=None, description="A file that every frame of the wire is written to."
     )
     start_timeout: float = Field(
@@ -58,4 +69,5 @@ def load_settings() -> Settings:
 def _explain(item: object) -> str:
     assert isinstance(item, dict)
     name = "AGY_" + "_".join(str(part) for part in item["loc"]).upper()
-    return f"{name}={item['input']!r} cannot be used: {item['msg']}."
+    reason = str(item["msg"]).removeprefix("Value error, ").rstrip(".")
+    return f"{name}={str(item['input'])!r} cannot be used: {reason}."

@@ -203,7 +203,9 @@ def test_completion_of_commands_and_paths(lab: Lab, page: Page) -> None:
         notebook.cell(index).locator(".cm-content").click()
         page.keyboard.press("Control+End")
         page.keyboard.press("Tab")
-        expect(notebook.cell(index).locator(".cm-content")).to_contain_text(word, timeout=PATIENCE)
+        offered = page.locator(".jp-Completer-item", has_text=word)
+        offered.click(timeout=PATIENCE)
+        expect(notebook.cell(index).locator(".cm-content")).to_contain_text(word)
 
 
 def test_the_kernel_is_in_the_launcher(lab: Lab, page: Page) -> None:

@@ -19,6 +19,7 @@ from ..errors import (
     AgentStartFailed,
     AuthenticationRequired,
     RequestFailed,
+    exit_status,
 )
 from ..events import (
     AgentInfo,
@@ -29,21 +30,23 @@ from ..events import (
     Capabilities,
     Choices,
     Event,
+    Notice,
+    Question,
     Selector,
     SessionOpened,
     SessionState,
-    TurnEnded,
-    Usage,
 )
-from .jsonrpc import MethodNotFound, Peer
+from .fields import as_mapping, mapping, mappings, text
+from .jsonrpc import INTERNAL_ERROR, MethodNotFound, Peer
 from .options import config_choices, session_state
 from .process import AgentProcess, Launch
+from .results import agent_info, auth_methods, capabilities, turn_ended
+from .signin import SignIn, wants_sign_in
 from .tape import Tape
-from .updates import mapping, mappings, question, text, update_event
+from .updates import question, update_event
 from .watchdog import KILL, TERM
 
 PROTOCOL_VERSION = 1
-AUTHENTICATION_REQUIRED = -32000
 CLIENT = {"name": "agy-kernel", "title": "agy-kernel for Jupyter", "version": __version__}
 CLIENT_CAPABILITIES = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
 SESSION_TIMEOUT = 60.0
@@ -76,17 +79,17 @@ class Connection:
         tape: Tape | None = None,
     ) -> None:
         self._launch, self._cwd, self._on_event = launch, cwd, on_event
-        self._auth, self._start_timeout = auth, start_timeout
+        self._start_timeout = start_timeout
         self._gate, self._tape = gate, tape or Tape()
         self._resources = AsyncExitStack()
         self._process: AgentProcess
         self._peer: Peer | None = None
         self._lost: AgentError | None = None
         self._prompts: dict[str, int] = {}
-        self._heard = asyncio.Event()
+        self._sign_in = SignIn((), launch.auth, auth)
+        self._on_word: Callable[[], None] = _nothing
         self.info = AgentInfo()
         self.capabilities = Capabilities()
-        self.auth_methods: tuple[AuthMethod, ...] = ()
 
     # -- life
 
@@ -100,20 +103,24 @@ class Connection:
         """The agent's process id."""
         return self._process.pid if self._peer is not None else None
 
+    @property
+    def auth_methods(self) -> tuple[AuthMethod, ...]:
+        """How one can sign in."""
+        return self._sign_in.methods
+
     async def start(self) -> None:
         """Start the agent and shake hands.
 
         Raises:
             AgentNotFound: there is no such program.
-            AgentStartFailed: it did not answer in time, or speaks no version that we do.
-            AgentExited: it ended before it answered.
+            AgentStartFailed: it ended or kept silent, refused, or speaks no version that we do.
         """
         try:
             self._process = await self._resources.enter_async_context(
                 AgentProcess(self._launch, self._cwd, self._tape)
             )
             self._peer = await self._resources.enter_async_context(self._new_peer())
-            await self._initialize()
+            self._understand(as_mapping(await self._initialize()))
         except BaseException:
             await self.close()
             raise
@@ -125,40 +132,53 @@ class Connection:
             on_notification=self._notified,
             on_request=self._requested,
             on_lost=self._mourn,
+            on_skipped=self._skipped,
             gate=self._gate,
             tape=self._tape,
         )
 
-    async def _initialize(self) -> None:
+    async def _initialize(self) -> Any:
         params = {
             "protocolVersion": PROTOCOL_VERSION,
             "clientCapabilities": CLIENT_CAPABILITIES,
             "clientInfo": CLIENT,
         }
+        name = self._launch.name
         try:
             async with asyncio.timeout(self._start_timeout):
-                result = await self._rpc.request("initialize", params)
+                return await self._rpc.request("initialize", params)
         except TimeoutError:
-            raise AgentStartFailed(self._silent()) from None
-        result = result if isinstance(result, dict) else {}
-        if (version := result.get("protocolVersion")) != PROTOCOL_VERSION:
+            what = f"was started, but did not answer within {self._start_timeout:g} s"
+            raise self._start_failed(
+                f"{name} {what}. AGY_START_TIMEOUT gives it more seconds."
+            ) from None
+        except AgentExited as error:
+            status = "" if error.status is None else f" ({exit_status(error.status)})"
+            raise self._start_failed(
+                f"{name} {error.why}{status} before it answered anything."
+            ) from None
+        except RequestFailed as error:
+            raise self._start_failed(f"{name} refused to begin: {error}.") from None
+
+    def _start_failed(self, what: str) -> AgentStartFailed:
+        lines = [f"{what} The command was: {' '.join(self._launch.argv)}"]
+        lines.append("Is that an agent that speaks ACP on its standard input and output?")
+        for name, words in (
+            ("stdout", "\n".join(self._rpc.strays)),
+            ("stderr", self._process.stderr_tail()),
+        ):
+            lines += [f"Its last words on {name}:\n{words.strip()}"] if words.strip() else []
+        return AgentStartFailed("\n".join(lines))
+
+    def _understand(self, hello: Mapping[str, Any]) -> None:
+        if (version := hello.get("protocolVersion")) != PROTOCOL_VERSION:
             raise AgentStartFailed(
                 f"{self._launch.name} speaks version {version!r} of the Agent Client Protocol, "
                 f"and this kernel version {PROTOCOL_VERSION}. Update the older of the two."
             )
-        self.info = _info(mapping(result, "agentInfo"), self._launch.name)
-        self.capabilities = _capabilities(mapping(result, "agentCapabilities"))
-        self.auth_methods = tuple(_auth_method(m) for m in mappings(result, "authMethods"))
-
-    def _silent(self) -> str:
-        stderr = self._process.stderr_tail().strip()
-        return (
-            f"{self._launch.name} was started, but did not answer within "
-            f"{self._start_timeout:g} s. The command was: {' '.join(self._launch.argv)}\n"
-            "Is that an agent that speaks ACP on its standard input and output? "
-            "AGY_START_TIMEOUT gives it more seconds."
-            + (f"\nIts last words on stderr:\n{stderr}" if stderr else "")
-        )
+        self.info = agent_info(hello, self._launch.name)
+        self.capabilities = capabilities(hello)
+        self._sign_in = SignIn(auth_methods(hello), self._launch.auth, self._sign_in.chosen)
 
     async def _mourn(self, why: str) -> AgentError:
         self._lost = await self._process.epitaph(why)
@@ -167,7 +187,7 @@ class Connection:
     async def wait_lost(self) -> AgentError:
         """Wait until the connection has ended."""
         await self._rpc.wait_lost()
-        return self._lost or AgentExited("has ended")
+        return self._lost or AgentExited("was closed")
 
     def terminate(self) -> None:
         """Send TERM to the agent and all its descendants."""
@@ -195,7 +215,7 @@ class Connection:
             AuthenticationRequired: a person has to sign in first; says how.
             RequestFailed: the agent refuses.
         """
-        return await self._signed_in(lambda: self._open("session/new", {"cwd": cwd}))
+        return await self._signed_in("session/new", {"cwd": cwd}, SESSION_TIMEOUT)
 
     async def load_session(self, session_id: str, cwd: str) -> SessionState:
         """Open an earlier session; its history comes as events before it opens.
@@ -205,37 +225,62 @@ class Connection:
             RequestFailed: the agent does not know it, or cannot load.
         """
         params = {"cwd": cwd, "sessionId": session_id}
-        return await self._signed_in(lambda: self._open("session/load", params))
+        return await self._signed_in("session/load", params, LOAD_TIMEOUT)
 
-    async def _open(self, method: str, params: dict[str, Any]) -> SessionState:
+    async def _signed_in(
+        self, method: str, params: Mapping[str, Any], silence: float
+    ) -> SessionState:
+        try:
+            return await self._open(method, params, silence)
+        except RequestFailed as error:
+            if not wants_sign_in(error):
+                raise
+            await self._authenticate(error)
+        try:
+            return await self._open(method, params, silence)
+        except RequestFailed as error:
+            raise self._signed_out(error) if wants_sign_in(error) else error from None
+
+    async def _authenticate(self, wanted: RequestFailed) -> None:
+        method = self._sign_in.method({**os.environ, **self._launch.env})
+        if method is None:
+            raise self._signed_out(wanted) from None
+        try:
+            await self._rpc.request("authenticate", {"methodId": method})
+        except RequestFailed as error:
+            raise self._signed_out(error) from None
+
+    def _signed_out(self, error: RequestFailed) -> AuthenticationRequired:
+        return AuthenticationRequired(self._sign_in.advice(self.info.label, error))
+
+    async def _open(self, method: str, params: Mapping[str, Any], silence: float) -> SessionState:
         opened: list[SessionState] = []
 
         def on_result(result: Any) -> None:
             # A loaded session's result has no id of its own (acp-v1.md, 1.3).
-            told = text(result, "sessionId") if isinstance(result, dict) else ""
-            state = session_state(told or params.get("sessionId", ""), result)
-            if state.id:
-                opened.append(state)
-                self._on_event(state.id, SessionOpened(state))
+            session_id = text(as_mapping(result), "sessionId") or text(params, "sessionId")
+            if session_id:
+                opened.append(session_state(session_id, result))
+                self._on_event(session_id, SessionOpened(opened[0]))
 
         _, answer = self._rpc.call(method, {**params, "mcpServers": []}, on_result)
-        await self._answered(answer, LOAD_TIMEOUT if "sessionId" in params else SESSION_TIMEOUT)
+        await self._answered(answer, silence)
         if not opened:
-            raise RequestFailed(-32603, f"{method} was answered without a session id")
+            raise RequestFailed(INTERNAL_ERROR, f"{method} was answered without a session id")
         return opened[0]
 
-    async def _answered(self, answer: asyncio.Future[Any], silence: float) -> Any:
+    async def _answered(self, answer: asyncio.Future[Any], silence: float) -> None:
         """Wait for an answer for as long as the agent says anything at all."""
-        while not answer.done():
-            self._heard.clear()
-            heard = asyncio.create_task(self._heard.wait(), name="acp heard")
-            done, _ = await asyncio.wait(
-                (answer, heard), timeout=silence, return_when=asyncio.FIRST_COMPLETED
-            )
-            heard.cancel()
-            if not done:
-                raise RequestFailed(-32603, f"no answer, and not a word in {silence:g} s")
-        return answer.result()
+        clock = asyncio.get_running_loop().time
+        try:
+            async with asyncio.timeout(silence) as patience:
+                self._on_word = lambda: patience.reschedule(clock() + silence)
+                await answer
+        except TimeoutError:
+            said = f"no answer, and not a word in {silence:g} s"
+            raise RequestFailed(INTERNAL_ERROR, said) from None
+        finally:
+            self._on_word = _nothing
 
     async def close_session(self, session_id: str) -> None:
         """Close a session; the agent must stop what runs in it."""
@@ -258,48 +303,9 @@ class Connection:
         params = {**session, "configId": choices.option_id, "value": value}
         result = await self._rpc.request("session/set_config_option", params)
         # The specification answers {configOptions: [...]}, Antigravity RC01 the bare list.
-        options = result if isinstance(result, list) else list(mappings(result, "configOptions"))
-        told = config_choices([o for o in options if isinstance(o, dict)], what)
-        return told or Choices(value, choices.available, choices.option_id)
-
-    # -- signing in
-
-    async def _signed_in(self, attempt: Callable[[], Awaitable[SessionState]]) -> SessionState:
-        try:
-            return await attempt()
-        except RequestFailed as error:
-            if error.code != AUTHENTICATION_REQUIRED:
-                raise
-            if (method := self._usable_method()) is None:
-                raise AuthenticationRequired(self._how_to_sign_in(error)) from None
-        try:
-            await self._rpc.request("authenticate", {"methodId": method})
-            return await attempt()
-        except RequestFailed as error:
-            raise AuthenticationRequired(self._how_to_sign_in(error)) from None
-
-    def _usable_method(self) -> str | None:
-        if self._auth:
-            return self._auth
-        env = {**os.environ, **self._launch.env}
-        for method in self.auth_methods:
-            needed = self._launch.auth.get(method.id, method.variables)
-            if needed and all(env.get(name) for name in needed):
-                return method.id
-        return None
-
-    def _how_to_sign_in(self, error: RequestFailed) -> str:
-        lines = [f"{self.info.label} wants you to sign in first. It says: {error}"]
-        lines += ["It offers:"] if self.auth_methods else []
-        for method in self.auth_methods:
-            names = self._launch.auth.get(method.id, method.variables)
-            needs = f" Needs {', '.join(names)} in the environment." if names else ""
-            lines.append(f"  {method.id}: {method.name}. {method.description}{needs}".rstrip())
-        lines.append(
-            "Sign in with the agent's own program, or set what a method needs and restart the "
-            "kernel; AGY_AUTH=<method> chooses one. Then run the cell again."
-        )
-        return "\n".join(lines)
+        told = {"configOptions": result} if isinstance(result, list) else as_mapping(result)
+        now = config_choices(mappings(told, "configOptions"), what)
+        return now or Choices(value, choices.available, choices.option_id)
 
     # -- turns
 
@@ -307,17 +313,20 @@ class Connection:
         """Send a prompt and wait for its answer; ``TurnEnded`` is told in wire order.
 
         Raises:
+            AuthenticationRequired: the sign-in has run out.
             RequestFailed: the agent answered with an error.
             AgentExited: the agent ended first.
         """
         request_id, answer = self._rpc.call(
             "session/prompt",
             {"sessionId": session_id, "prompt": list(blocks)},
-            lambda result: self._on_event(session_id, _turn_ended(result)),
+            lambda result: self._on_event(session_id, turn_ended(result)),
         )
         self._prompts[session_id] = request_id
         try:
             await answer
+        except RequestFailed as error:
+            raise self._signed_out(error) if wants_sign_in(error) else error from None
         finally:
             self._prompts.pop(session_id, None)
 
@@ -333,60 +342,36 @@ class Connection:
     # -- what the agent sends
 
     def _notified(self, method: str, params: Any) -> None:
-        self._heard.set()
+        self._on_word()
         if method == "session/update" and isinstance(params, dict):
             update = mapping(params, "update")
             self._on_event(text(params, "sessionId"), update_event(update))
 
-    async def _requested(self, method: str, params: Any) -> Any:
-        self._heard.set()
+    def _skipped(self, limit: int) -> None:
+        words = f"The agent sent a line of more than {limit:,} bytes. It was passed over."
+        for session_id in self._prompts:
+            self._on_event(session_id, Notice(words, "warning"))
+
+    def _requested(self, method: str, params: Any) -> Awaitable[Any]:
+        self._on_word()
         if method != "session/request_permission" or not isinstance(params, dict):
             raise MethodNotFound(method)
-        return {"outcome": await self._ask(params)}
-
-    async def _ask(self, params: Mapping[str, Any]) -> dict[str, str]:
         session_id, asked = text(params, "sessionId"), question(params)
         self._on_event(session_id, Asked(asked))
+        return self._outcome(session_id, asked)
+
+    async def _outcome(self, session_id: str, asked: Question) -> dict[str, Any]:
         try:
             answer = await asyncio.shield(asyncio.wrap_future(asked.reply))
         except asyncio.CancelledError:
-            withdrawn = Answer(None, by="agent", why="The agent does not wait for it any more.")
-            asked.answer(withdrawn)
-            self._on_event(session_id, Answered(asked, withdrawn))
+            asked.answer(Answer(None, by="agent", why="The agent does not wait for it any more."))
             raise
-        self._on_event(session_id, Answered(asked, answer))
+        finally:
+            self._on_event(session_id, Answered(asked, asked.reply.result()))
         if answer.option is None:
-            return {"outcome": "cancelled"}
-        return {"outcome": "selected", "optionId": answer.option.id}
+            return {"outcome": {"outcome": "cancelled"}}
+        return {"outcome": {"outcome": "selected", "optionId": answer.option.id}}
 
 
-def _turn_ended(result: Any) -> TurnEnded:
-    result = result if isinstance(result, dict) else {}
-    usage = mapping(result, "usage")
-    counts = [usage.get(key) for key in ("inputTokens", "outputTokens", "totalTokens")]
-    known = [c if isinstance(c, int) else None for c in counts]
-    return TurnEnded(text(result, "stopReason") or "unknown", Usage(*known) if usage else None)
-
-
-def _info(raw: Mapping[str, Any], fallback: str) -> AgentInfo:
-    return AgentInfo(text(raw, "name") or fallback, text(raw, "title"), text(raw, "version"))
-
-
-def _capabilities(raw: Mapping[str, Any]) -> Capabilities:
-    prompt = mapping(raw, "promptCapabilities")
-    return Capabilities(
-        load_session=raw.get("loadSession") is True,
-        image=prompt.get("image") is True,
-        audio=prompt.get("audio") is True,
-        embedded_context=prompt.get("embeddedContext") is True,
-    )
-
-
-def _auth_method(raw: Mapping[str, Any]) -> AuthMethod:
-    method_id = text(raw, "id")
-    return AuthMethod(
-        method_id,
-        text(raw, "name") or method_id,
-        text(raw, "description"),
-        tuple(text(v, "name") for v in mappings(raw, "vars") if v.get("optional") is not True),
-    )
+def _nothing() -> None:
+    """Nobody waits for a word of the agent."""

@@ -1,13 +1,13 @@
 """One end of a newline-delimited JSON-RPC 2.0 connection; client and agent use the same.
 
 The order of the wire is kept by construction: a single reader frames, decodes and dispatches
-everything; notification handlers are plain functions that never wait; requests from the other
-side become tasks that are *created* in wire order; and a response can have a hook that runs
+everything; notification handlers are plain functions that never wait; the handler of requests
+may do something before it returns what is to be awaited; and a response can have a hook that runs
 inside the reader, so that a frame right behind the response already sees its effect.
 
-Nothing that arrives can break the connection. What is not a message is counted, kept on the tape
-and passed over. The connection ends when the other side closes it; then every pending request
-fails with one and the same error.
+Nothing that arrives can break the connection. What is not a message is kept on the tape and passed
+over. The connection ends when the other side closes it; then every pending request fails with one
+and the same error.
 """
 
 from __future__ import annotations
@@ -15,21 +15,24 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from ..errors import AgentError, RequestFailed
+from .fields import as_mapping
+from .framing import MAX_FRAME, FrameSplitter
 from .tape import Tape
 
 log = logging.getLogger(__name__)
 
 READ_SIZE = 256 * 1024
-MAX_FRAME = 256 * 1024 * 1024
+STRAYS, STRAY_BYTES = 12, 400
 
 METHOD_NOT_FOUND = -32601
 INTERNAL_ERROR = -32603
 REQUEST_CANCELLED = -32800
-STRAGGLERS = 1.0  # seconds for what is still in the pipe after the other side stopped reading
+STRAGGLERS = 1.0  # seconds without a byte from a side that has stopped reading
 
 
 class Reader(Protocol):
@@ -67,14 +70,16 @@ class Peer:
         reader: the bytes of the other side.
         writer: our bytes to the other side.
         on_notification: called with method and params, in wire order; must not wait.
-        on_request: awaited with method and params; its result is the response's, an exception the
-            error's.
-        on_lost: awaited with the reason when the connection has ended; returns the error that all
-            pending and later requests raise.
+        on_request: called with method and params, in wire order; what it returns is awaited in a
+            task, and the result of that is the response's, an exception the error's.
+        on_lost: awaited with the reason when the other side has ended the connection; returns the
+            error that all pending and later requests raise.
+        on_skipped: called with the limit when a line was longer than that, and is lost.
         gate: awaited between reads; lets a slow consumer hold a fast producer back.
         tape: records every line.
-        max_frame: bytes; a longer line is passed over, and counted.
     """
+
+    max_frame = MAX_FRAME
 
     def __init__(
         self,
@@ -84,22 +89,22 @@ class Peer:
         on_notification: NotificationHandler,
         on_request: RequestHandler,
         on_lost: Callable[[str], Awaitable[AgentError]] | None = None,
+        on_skipped: Callable[[int], None] | None = None,
         gate: Callable[[], Awaitable[None]] | None = None,
         tape: Tape | None = None,
-        max_frame: int = MAX_FRAME,
     ) -> None:
         self._reader, self._writer = reader, writer
         self._on_notification, self._on_request = on_notification, on_request
-        self._on_lost, self._gate = on_lost, gate
+        self._on_lost, self._on_skipped, self._gate = on_lost, on_skipped, gate
         self._tape = tape or Tape()
-        self._max_frame = max_frame
         self._next_id = 0
         self._pending: dict[int, tuple[asyncio.Future[Any], Callable[[Any], None] | None]] = {}
-        self._serving: dict[str, asyncio.Task[None]] = {}
+        self._serving: dict[asyncio.Task[None], str] = {}
         self._tasks: list[asyncio.Task[None]] = []
+        self._reads, self._listening = 0, False
         self._lost: AgentError | None = None
         self._ending: asyncio.Task[None] | None = None
-        self.bad_frames = 0
+        self.strays: deque[str] = deque(maxlen=STRAYS)
 
     async def __aenter__(self) -> Peer:
         self._tasks = [
@@ -109,10 +114,12 @@ class Peer:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._end("was closed")
-        tasks = [*self._tasks, *self._serving.values()]
+        if self._ending is None:
+            closed = self._fail_all(AgentError("the agent was closed"))
+            self._ending = asyncio.create_task(closed, name="acp ending")
+        tasks = [*self._tasks, *self._serving]
         for task in tasks:
-            task.cancel()
+            _cancel(task)
         await asyncio.gather(*tasks, return_exceptions=True)
         await self.wait_lost()
 
@@ -145,8 +152,8 @@ class Peer:
         future.add_done_callback(_retrieve)
         if self._lost is not None:
             raise self._lost
-        self._pending[self._next_id] = (future, on_result)
         self._send({"id": self._next_id, "method": method, "params": params or {}})
+        self._pending[self._next_id] = (future, on_result)
         return self._next_id, future
 
     async def request(
@@ -180,9 +187,9 @@ class Peer:
     # -- in
 
     async def _read(self) -> None:
-        frames = FrameSplitter(self._max_frame)
+        frames = FrameSplitter(self.max_frame)
         try:
-            while data := await self._reader.read(READ_SIZE):
+            while data := await self._next_bytes():
                 for line in frames.feed(data):
                     self._frame(line)
                 if self._gate is not None:
@@ -193,19 +200,33 @@ class Peer:
         finally:
             self._end("closed its output")
 
+    async def _next_bytes(self) -> bytes:
+        self._listening = True
+        data = await self._reader.read(READ_SIZE)
+        self._listening = False
+        self._reads += 1
+        return data
+
     async def _watch_writer(self) -> None:
         try:
-            # Shielded: cancelling it would cancel asyncio's own note of the pipe's end.
-            await asyncio.shield(self._writer.wait_closed())
+            await self._writer.wait_closed()
         except OSError as error:
             log.debug("writer: %r", error)
-        # A process that ends closes its stdin too: what it wrote before is read first.
-        await asyncio.wait(self._tasks[:1], timeout=STRAGGLERS)
+        await self._read_stragglers()
         self._end("stopped reading its input")
+
+    async def _read_stragglers(self) -> None:
+        """A process that ends closes its stdin too: what it wrote before is read first."""
+        reader = self._tasks[0]
+        while not reader.done():
+            before = self._reads
+            await asyncio.wait((reader,), timeout=STRAGGLERS)
+            if self._listening and self._reads == before:
+                return
 
     def _frame(self, line: bytes | None) -> None:
         if line is None:
-            self._bad(b"(a line longer than the limit)")
+            self._skipped()
             return
         if not line.strip():
             return
@@ -213,22 +234,29 @@ class Peer:
             message = json.loads(line.decode("utf-8", "replace"))
         except (ValueError, RecursionError):
             self._tape.received(line, is_json=False)
-            self._bad(line)
+            self._stray(line)
             return
         self._tape.received(line)
         for item in message if isinstance(message, list) else (message,):
-            if not isinstance(item, dict):
-                self._bad(line)
-                continue
-            try:
-                self._message(item)
-            except Exception:
-                log.exception("a frame could not be handled")
-                self._bad(line)
+            if isinstance(item, dict):
+                self._dispatch(item, line)
+            else:
+                self._stray(line)
 
-    def _bad(self, line: bytes) -> None:
-        self.bad_frames += 1
-        log.warning("not a JSON-RPC message: %r", line[:200])
+    def _dispatch(self, message: dict[str, Any], line: bytes) -> None:
+        try:
+            self._message(message)
+        except Exception:
+            log.exception("a frame could not be handled: %r", line[:STRAY_BYTES])
+
+    def _stray(self, line: bytes) -> None:
+        self.strays.append(line[:STRAY_BYTES].decode("utf-8", "replace"))
+        log.debug("not a message: %r", self.strays[-1])
+
+    def _skipped(self) -> None:
+        self._tape.received(b"(a line longer than the limit)", is_json=False)
+        if self._on_skipped is not None:
+            self._on_skipped(self.max_frame)
 
     def _message(self, message: dict[str, Any]) -> None:
         method = message.get("method")
@@ -237,41 +265,50 @@ class Peer:
         elif "id" in message:
             self._serve(message["id"], method, message.get("params"))
         elif method == "$/cancel_request":
-            params = message.get("params")
-            request_id = params.get("requestId") if isinstance(params, dict) else None
-            if task := self._serving.get(json.dumps(request_id)):
-                task.cancel()
+            self._withdraw(as_mapping(message.get("params")).get("requestId"))
         else:
             self._on_notification(method, message.get("params"))
 
     def _response(self, message: dict[str, Any]) -> None:
         request_id = message.get("id")
-        if isinstance(request_id, str) and request_id.isdigit():
+        if isinstance(request_id, str) and request_id.isdecimal():
             request_id = int(request_id)  # some peers answer with the id as text
         if not isinstance(request_id, int) or request_id not in self._pending:
-            self._bad(json.dumps(message)[:200].encode())
+            log.debug("a response to no request: %.200r", message)
             return
         future, on_result = self._pending.pop(request_id)
         if future.done():
             return
-        if (error := message.get("error")) is not None:
-            future.set_exception(_request_failed(error))
+        if message.get("error") is not None:
+            future.set_exception(_request_failed(message["error"]))
             return
-        if on_result is not None:
-            on_result(message.get("result"))
-        future.set_result(message.get("result"))
+        try:
+            if on_result is not None:
+                on_result(message.get("result"))
+        except Exception as error:
+            future.set_exception(error)
+        else:
+            future.set_result(message.get("result"))
 
     # -- requests of the other side
 
     def _serve(self, request_id: Any, method: str, params: Any) -> None:
-        key = json.dumps(request_id)
-        task = asyncio.create_task(self._answer(request_id, method, params), name=f"acp {method}")
-        self._serving[key] = task
-        task.add_done_callback(lambda _: self._serving.pop(key, None))
-
-    async def _answer(self, request_id: Any, method: str, params: Any) -> None:
         try:
-            result = await self._on_request(method, params)
+            work = self._on_request(method, params)
+        except Exception as error:
+            work = _raising(error)
+        task = asyncio.create_task(self._answer(request_id, method, work), name=f"acp {method}")
+        self._serving[task] = json.dumps(request_id)
+        task.add_done_callback(self._serving.pop)
+
+    def _withdraw(self, request_id: Any) -> None:
+        key = json.dumps(request_id)
+        for task in [task for task, served in self._serving.items() if served == key]:
+            _cancel(task)
+
+    async def _answer(self, request_id: Any, method: str, work: Awaitable[Any]) -> None:
+        try:
+            result = await work
             response = {"id": request_id, "result": {} if result is None else result}
         except asyncio.CancelledError:
             response = _error(request_id, REQUEST_CANCELLED, "Request cancelled")
@@ -286,63 +323,18 @@ class Peer:
 
     def _end(self, why: str) -> None:
         if self._ending is None:
-            self._ending = asyncio.create_task(self._fail_all(why), name="acp ending")
+            self._ending = asyncio.create_task(self._mourn(why), name="acp ending")
 
-    async def _fail_all(self, why: str) -> None:
+    async def _mourn(self, why: str) -> None:
         error = await self._on_lost(why) if self._on_lost else AgentError(f"the agent {why}")
+        await self._fail_all(error)
+
+    async def _fail_all(self, error: AgentError) -> None:
         self._lost = error
         pending, self._pending = self._pending, {}
         for future, _ in pending.values():
             if not future.done():
                 future.set_exception(error)
-
-
-class FrameSplitter:
-    """Cuts a stream of bytes into lines, however the bytes are split.
-
-    Args:
-        max_frame: bytes; of a longer line only the fact is reported, as None.
-    """
-
-    def __init__(self, max_frame: int = MAX_FRAME) -> None:
-        self._max_frame = max_frame
-        self._open = bytearray()
-        self._skipping = False
-
-    def feed(self, data: bytes) -> list[bytes | None]:
-        """Take some bytes; returns the lines that they complete, without their newlines."""
-        *ended, rest = data.split(b"\n")
-        lines: list[bytes | None] = []
-        for piece in ended:
-            lines += self._close(piece)
-        self._extend(rest, lines)
-        return lines
-
-    def rest(self) -> bytes:
-        """What came after the last newline."""
-        return bytes(self._open)
-
-    def _close(self, piece: bytes) -> list[bytes | None]:
-        if self._skipping:
-            self._skipping = False
-            return []
-        if len(self._open) + len(piece) > self._max_frame:
-            self._open.clear()
-            return [None]
-        if not self._open:
-            return [piece]
-        line = bytes(self._open + piece)
-        self._open.clear()
-        return [line]
-
-    def _extend(self, rest: bytes, lines: list[bytes | None]) -> None:
-        if self._skipping:
-            return
-        self._open += rest
-        if len(self._open) > self._max_frame:
-            self._open.clear()
-            self._skipping = True
-            lines.append(None)
 
 
 def _error(request_id: Any, code: int, message: str, data: Any = None) -> dict[str, Any]:
@@ -360,6 +352,15 @@ def _request_failed(error: Any) -> RequestFailed:
         message if isinstance(message, str) else "error",
         error.get("data"),
     )
+
+
+def _cancel(task: asyncio.Task[None]) -> None:
+    # Not before its first step, or it would not even begin, and so never answer.
+    asyncio.get_running_loop().call_soon(task.cancel)
+
+
+async def _raising(error: Exception) -> Any:
+    raise error
 
 
 def _retrieve(future: asyncio.Future[Any]) -> None:

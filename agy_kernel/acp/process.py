@@ -12,19 +12,20 @@ import contextlib
 import os
 import secrets
 import sys
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import AgentExited, AgentNotFound, AgentStartFailed
 from . import watchdog
+from .jsonrpc import Writer
+from .pipes import Pipes
 from .tape import Tape
 
-STREAM_LIMIT = 4 * 1024 * 1024
-STDERR_BYTES = 64 * 1024
 TAIL_LINES = 12
-STDIN_GRACE, TERM_GRACE = 0.4, 0.9  # seconds
+STDIN_GRACE, TERM_GRACE, KILL_GRACE = 0.4, 0.9, 0.2  # seconds
+KILLS = 5
+STATUS_GRACE, STDERR_GRACE = 0.9, 0.1  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +57,29 @@ class AgentProcess:
     def __init__(self, launch: Launch, cwd: str, tape: Tape) -> None:
         self._launch, self._cwd, self._tape = launch, cwd, tape
         self._mark = f"{os.getpid()}-{secrets.token_hex(8)}"
-        self._stderr: deque[bytes] = deque()
-        self._process: asyncio.subprocess.Process
+        self._transport: asyncio.SubprocessTransport
+        self._pipes: Pipes
         self._watchdog: asyncio.subprocess.Process | None = None
-        self._stderr_task: asyncio.Task[None]
 
     async def __aenter__(self) -> AgentProcess:
+        self._transport, self._pipes = await self._spawn()
         try:
-            self._process = await asyncio.create_subprocess_exec(
+            await self._start_watchdog()
+        except BaseException:
+            await self.stop()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def _spawn(self) -> tuple[asyncio.SubprocessTransport, Pipes]:
+        try:
+            return await asyncio.get_running_loop().subprocess_exec(
+                lambda: Pipes(self._tape.stderr),
                 *self._launch.argv,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
                 env=agent_environment(os.environ, self._launch.env, self._mark),
                 cwd=self._cwd,
-                limit=STREAM_LIMIT,
                 start_new_session=True,
             )
         except FileNotFoundError:
@@ -79,12 +88,6 @@ class AgentProcess:
             raise AgentStartFailed(
                 f"{self._launch.argv[0]} cannot be started: {error.strerror}."
             ) from None
-        self._stderr_task = asyncio.create_task(self._drain_stderr(), name="agent stderr")
-        await self._start_watchdog()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
 
     def _not_found(self) -> str:
         if not Path(self._cwd).is_dir():
@@ -97,79 +100,69 @@ class AgentProcess:
     @property
     def pid(self) -> int:
         """The agent's process id, which is its group's and its session's too."""
-        return self._process.pid
+        return self._transport.get_pid()
 
     @property
-    def stdin(self) -> asyncio.StreamWriter:
-        """Where the agent listens."""
-        assert self._process.stdin is not None
-        return self._process.stdin
+    def stdin(self) -> Writer:
+        """Where the agent listens; counts as closed when the agent has ended."""
+        return self._pipes
 
     @property
     def stdout(self) -> asyncio.StreamReader:
         """Where the agent speaks."""
-        assert self._process.stdout is not None
-        return self._process.stdout
+        return self._pipes.stdout
 
     @property
     def exit_status(self) -> int | None:
         """The exit status, negative for a signal; None while it runs."""
-        return self._process.returncode
+        return self._transport.get_returncode()
 
     def stderr_tail(self) -> str:
         """The last lines of stderr."""
-        text = b"".join(self._stderr).decode("utf-8", "replace")
+        text = self._pipes.stderr_tail().decode("utf-8", "replace")
         return "\n".join(text.splitlines()[-TAIL_LINES:])
 
     def signal(self, number: int) -> None:
         """Send a signal to the agent and all its descendants."""
         watchdog.signal_all(self.pid, self._mark, number)
 
-    async def epitaph(self, why: str, wait: float = 1.0) -> AgentExited:
-        """Say how the agent ended, waiting up to ``wait`` seconds for its exit status."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(wait):
-                await self._process.wait()
-                await self._stderr_task
+    async def epitaph(self, why: str) -> AgentExited:
+        """Say how the agent ended, waiting a second at most for its exit status."""
+        await _happens_within(STATUS_GRACE, self._pipes.exited)
+        # A descendant that holds stderr open has no last words of the agent.
+        await _happens_within(STDERR_GRACE, self._pipes.stderr_ended)
         if self.exit_status is not None:
             why = "has ended"
         return AgentExited(why, self.exit_status, self.stderr_tail())
 
     async def stop(self) -> None:
         """End the agent and its descendants: close its stdin, then TERM, then KILL."""
-        self.stdin.close()
-        await self._exits_within(STDIN_GRACE)
-        for number, grace in ((watchdog.TERM, TERM_GRACE), (watchdog.KILL, 1.0)):
-            if not watchdog.alive(self.pid, self._mark):
+        self._pipes.close_stdin()
+        self._pipes.discard_output()
+        await _happens_within(STDIN_GRACE, self._pipes.exited)
+        if self._is_left():
+            self.signal(watchdog.TERM)
+            await self._gone_within(TERM_GRACE)
+        # More than once: a process that was just being forked is missed by the first.
+        for _ in range(KILLS):
+            if not self._is_left():
                 break
-            self.signal(number)
-            await self._all_gone_within(grace)
-        await self._process.wait()
-        self._stderr_task.cancel()
-        await asyncio.gather(self._stderr_task, return_exceptions=True)
+            self.signal(watchdog.KILL)
+            await self._gone_within(KILL_GRACE)
+        await _happens_within(KILL_GRACE, self._pipes.exited)
+        self._pipes.close()
+        await _happens_within(KILL_GRACE, self._pipes.closed)
         await self._stop_watchdog()
 
-    async def _exits_within(self, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._process.wait()
+    def _is_left(self) -> bool:
+        return watchdog.alive(self.pid, self._mark)
 
-    async def _all_gone_within(self, seconds: float) -> None:
+    async def _gone_within(self, seconds: float) -> None:
         # There is no event for the end of a process that is not our child.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while watchdog.alive(self.pid, self._mark):  # noqa: ASYNC110
+                while self._is_left():  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
-
-    async def _drain_stderr(self) -> None:
-        assert self._process.stderr is not None
-        kept = 0
-        while data := await self._process.stderr.read(1 << 16):
-            self._tape.stderr(data)
-            self._stderr.append(data[-STDERR_BYTES:])
-            kept += len(self._stderr[-1])
-            while kept > STDERR_BYTES and len(self._stderr) > 1:
-                kept -= len(self._stderr.popleft())
 
     # A kernel that is killed cannot clean up; its watchdog notices and does.
 
@@ -178,7 +171,7 @@ class AgentProcess:
             return
         self._watchdog = await asyncio.create_subprocess_exec(
             sys.executable,
-            *("-I", "-S", watchdog.__file__, str(self.pid), self._mark),
+            *("-I", "-S", watchdog.__file__, str(self.pid), self._mark, str(os.getpid())),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
@@ -193,6 +186,12 @@ class AgentProcess:
             self._watchdog.stdin.write(b"done\n")
             self._watchdog.stdin.close()
         await self._watchdog.wait()
+
+
+async def _happens_within(seconds: float, event: asyncio.Event) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
 
 
 def agent_environment(

@@ -7,6 +7,7 @@ the frame itself, or a string where what came was not JSON.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import time
 from collections import deque
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import IO, Literal, NamedTuple
 
 from ..errors import SettingsError
+
+log = logging.getLogger(__name__)
 
 Direction = Literal["c2a", "a2c", "stderr"]
 
@@ -73,7 +76,15 @@ class Tape:
         while len(self._ring) > RING_ENTRIES or (self._bytes > RING_BYTES and len(self._ring) > 1):
             self._bytes -= len(self._ring.popleft().line)
         if self._file:
-            self._file.write(entry.encode())
+            self._write(self._file, entry)
+
+    def _write(self, file: IO[bytes], entry: _Entry) -> None:
+        try:
+            file.write(entry.encode())
+        except OSError as error:
+            # A full disk ends the recording, not the conversation.
+            log.warning("the tape %s ends here: %s", self.path, error.strerror)
+            self.close()
 
 
 class _Entry(NamedTuple):
@@ -85,7 +96,8 @@ class _Entry(NamedTuple):
     def encode(self) -> bytes:
         # A frame goes in as it came: decoding and encoding it again would cost as much as all else.
         text = self.line.decode("utf-8", "replace").strip()
-        message = text if self.is_json else json.dumps(text)
+        # Between the tokens of a frame a carriage return may stand; in a line of ours it may not.
+        message = text.replace("\r", " ") if self.is_json else json.dumps(text)
         return f'{{"t": {self.t:.4f}, "dir": "{self.direction}", "msg": {message}}}\n'.encode()
 
 

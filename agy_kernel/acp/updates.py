@@ -151,7 +151,8 @@ def _session_info(update: Raw) -> Update:
 def _usage(update: Raw) -> UsageChanged:
     cost = mapping(update, "cost")
     amount, currency = cost.get("amount"), text(cost, "currency")
-    price = f"{amount:.4f} {currency}".strip() if isinstance(amount, (int, float)) else ""
+    is_price = isinstance(amount, (int, float)) and abs(amount) < 1e9  # and a number at all
+    price = f"{amount:.4f} {currency}".strip() if is_price else ""
     return UsageChanged(_count(update, "used"), _count(update, "size"), price)
 
 

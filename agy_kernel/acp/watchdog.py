@@ -1,4 +1,4 @@
-"""Ends an agent whose kernel was killed; also a script of its own: ``watchdog.py PID MARK``.
+"""Ends an agent whose kernel was killed; a script: ``watchdog.py AGENT_PID MARK KERNEL_PID``.
 
 The script waits on its stdin. A line means that the kernel has ended the agent itself; the end of
 the stream without one means that the kernel is gone, and then the agent's process group and all
@@ -9,6 +9,7 @@ be up before anything can go wrong, and cost nothing.
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 import time
@@ -76,16 +77,39 @@ def _environment(pid: int) -> list[bytes]:
         return []
 
 
-def main(pid: int, mark: str) -> None:
-    """Wait for the kernel's word or its end."""
-    if sys.stdin.readline():
-        return
+def end_all(pid: int, mark: str, grace: float) -> None:
+    """End the agent and all its descendants: TERM, and after ``grace`` seconds KILL."""
     signal_all(pid, mark, TERM)
-    end = time.monotonic() + 1.5
-    while alive(pid, mark) and time.monotonic() < end:
-        time.sleep(0.05)
-    signal_all(pid, mark, KILL)
+    if _gone_within(pid, mark, grace):
+        return
+    # More than once: a process that was just being forked is missed by the first.
+    for _ in range(20):
+        signal_all(pid, mark, KILL)
+        if _gone_within(pid, mark, 0.05):
+            return
+
+
+def _gone_within(pid: int, mark: str, seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while alive(pid, mark):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def _is_bereft(kernel: int) -> bool:
+    """Wait until the kernel says that all is well (False), or is gone (True).
+
+    Its pipe alone cannot tell: a process that the kernel has forked may hold it open.
+    """
+    while os.getppid() == kernel:
+        if select.select([sys.stdin], [], [], 1.0)[0]:
+            return not sys.stdin.readline()
+    return True
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2])
+    pid, mark, kernel = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    if _is_bereft(kernel):
+        end_all(pid, mark, 1.5)

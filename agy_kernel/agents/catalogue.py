@@ -70,9 +70,8 @@ def _agy(_: Path | None) -> Launch:
 
 def _server_places(acp_bin: Path | None) -> list[tuple[str, str | None]]:
     home = SERVER_HOME.expanduser()
-    given = acp_bin.expanduser() if acp_bin else None
     return [
-        (f"AGY_ACP_BIN ({acp_bin or 'not set'})", _executable(given) if given else None),
+        (f"AGY_ACP_BIN ({acp_bin or 'not set'})", _executable(acp_bin) if acp_bin else None),
         (f"{SERVER} on PATH", shutil.which(SERVER)),
         (str(SERVER_HOME), _executable(home)),
     ]

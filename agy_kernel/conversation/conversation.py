@@ -1,47 +1,38 @@
 """One conversation with an agent, across turns, sessions and processes.
 
-The agent is started by the first prompt. What the user chose (model, mode) is kept here and
-applied again whenever a session is opened, since agents forget it. When the process is gone, the
-next prompt starts another and loads the session; where that fails, a new session begins and this
-is said. Everything here runs on the agent's loop.
+The agent is started by the first prompt. What the user chose (model, mode) is kept and applied
+again whenever a session is opened, since agents forget it. When the process is gone, the next
+prompt starts another and loads the session; where that fails, a new session begins and this is
+said. Everything here runs on the agent's loop.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Sequence
-from difflib import get_close_matches
+from collections.abc import AsyncIterator, Awaitable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-from ..errors import AgentError, AuthenticationRequired, CommandError, RequestFailed
+from ..errors import AgentError, AgentExited, CommandError, RequestFailed
 from ..events import (
-    Asked,
     Choices,
     Command,
-    CommandsChanged,
-    ConfigChanged,
     Event,
-    ModeChanged,
     Notice,
     Progress,
     Selector,
-    SessionInfoChanged,
-    SessionOpened,
-    SessionState,
-    TextChunk,
     TurnBroken,
     TurnEnded,
     UsageChanged,
 )
+from .chosen import match
 from .engine import Engine, EngineFactory
-from .ladder import CANCEL, CANCEL_REQUEST, CLOSE, Rung, climb
-from .routing import Routes
+from .ladder import CLOSE, KILL, TERMINATE, Rung, climb
+from .listener import Listener
 from .turn import Turn
 
 T = TypeVar("T")
-HELD_EVENTS = 1_000
 QUIET, QUIET_TRIES = 0.1, 20  # seconds without a word, and how often to wait for them
-SELECTORS: tuple[Selector, Selector] = ("model", "mode")
 
 
 class Conversation:
@@ -56,23 +47,40 @@ class Conversation:
     def __init__(self, make_engine: EngineFactory, cwd: str, name: str) -> None:
         self._make_engine = make_engine
         self.cwd, self.name = cwd, name
-        self.session_id: str | None = None
-        self.choices: dict[Selector, Choices] = {}
-        self.commands: tuple[Command, ...] = ()
-        self.title: str | None = None
-        self.context: UsageChanged | None = None
         self.engine: Engine | None = None
-        self.last_rung: Rung | None = None
-        self.starts = 0
-        self._wanted: dict[Selector, str] = {}
-        self._is_open = False
-        self._replaying = self._heard_anything = False
+        self._listener = Listener()
+        self._replacement: Notice | None = None
         self._news: list[Notice] = []
-        self._early = ""
-        self._routes = Routes()
-        self._held: list[tuple[str, Event]] = []
         self._one_at_a_time = asyncio.Lock()
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._callers: set[asyncio.Task[Any]] = set()
+        self._farewells: set[asyncio.Task[Any]] = set()
+
+    # -- what is known
+
+    @property
+    def session_id(self) -> str | None:
+        """The session; None before there is one."""
+        return self._listener.session_id
+
+    @property
+    def choices(self) -> dict[Selector, Choices]:
+        """The models and modes on offer, and what is chosen."""
+        return self._listener.chosen.known
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """The agent's slash commands."""
+        return self._listener.commands
+
+    @property
+    def title(self) -> str | None:
+        """The session's title."""
+        return self._listener.title
+
+    @property
+    def context(self) -> UsageChanged | None:
+        """How full the context window is, as last reported."""
+        return self._listener.context
 
     # -- a turn
 
@@ -80,10 +88,10 @@ class Conversation:
         """Send a prompt; everything that comes of it goes to ``turn``, errors too."""
         turn.task = asyncio.current_task()
         try:
-            async with self._one_at_a_time:
+            async with self._alone():
                 engine, session_id = await self._ready(turn)
                 self._tell_news(turn)
-                self._routes.begin(turn)
+                self._listener.routes.begin(turn)
                 await engine.prompt(session_id, blocks)
         except asyncio.CancelledError:
             turn.take(TurnEnded("cancelled"))
@@ -97,15 +105,24 @@ class Conversation:
         if turn.ended or turn.stopping:
             return
         turn.stop()
-        if not self._routes.is_current(turn) or self.engine is None or self.session_id is None:
+        engine, session_id = self.engine, self.session_id
+        if not self._listener.routes.is_current(turn) or engine is None or session_id is None:
             if turn.task is not None:
                 turn.task.cancel()
             return
-        self.last_rung = await climb(turn, self.engine, self.session_id)
-        if self.last_rung not in (CANCEL, CANCEL_REQUEST):
-            self._is_open = False
-            self._news.append(Notice(_what_it_took(self.last_rung), "warning"))
+        self._settle(engine, await climb(turn, engine, session_id))
         turn.take(TurnEnded("cancelled"))
+
+    def _settle(self, engine: Engine, rung: Rung) -> None:
+        """See to what a climbed ladder has left behind."""
+        if rung is CLOSE:
+            self._listener.is_open = False
+            self._news.append(Notice("The last turn ended only when its session was closed."))
+        elif rung in (TERMINATE, KILL):
+            how = f"The last turn did not stop when asked to, so the agent was ended ({rung.name})."
+            self._let_go(engine)
+            self._replacement = Notice(how, "warning")
+            self._say_farewell(engine.close())
 
     # -- what the person chooses
 
@@ -115,119 +132,152 @@ class Conversation:
         Raises:
             CommandError: there is no such choice; names the nearest ones.
         """
-        async with self._one_at_a_time:
+        async with self._alone():
             engine, session_id = await self._ready(_silent_turn())
-            choices = self._offered(what)
-            self._wanted[what] = _match(what, value, choices)
-            await self._apply(engine, session_id, what)
-            return self.choices[what].name()
+            if (choices := self.choices.get(what)) is None:
+                raise CommandError(f"{self.name} offers no choice of {what}.")
+            value = match(what, value, choices)
+            chosen = await engine.choose(session_id, what, choices, value)
+            self._listener.chosen.want(what, chosen)
+            return chosen.name()
 
     async def ready(self) -> None:
         """Start the agent and open a session, unless that is done already."""
-        async with self._one_at_a_time:
+        async with self._alone():
             await self._ready(_silent_turn())
 
     def new_session(self) -> None:
         """Let the next prompt begin a new session; the agent will not remember this one."""
-        self.session_id = self.title = self.context = None
-        self._is_open = False
-        self._routes.forget()
+        self._listener.forget_session()
 
     async def close(self) -> None:
         """End the agent and everything of this conversation."""
-        for task in list(self._tasks):
+        if (turn := self._listener.routes.current) is not None:
+            turn.stop()
+        for task in self._callers:
             task.cancel()
-        if self._routes.current is not None:
-            self._routes.current.stop()
-        engine, self.engine = self.engine, None
-        if engine is not None:
-            await engine.close()
+        async with self._one_at_a_time:
+            engine, self.engine = self.engine, None
+            if engine is not None:
+                await engine.close()
+        await asyncio.gather(*self._farewells, return_exceptions=True)
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """One prompt or choice at a time; ``close`` ends those that wait, too."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._callers.add(task)
+        try:
+            async with self._one_at_a_time:
+                yield
+        finally:
+            self._callers.discard(task)
 
     # -- getting ready
 
     async def _ready(self, turn: Turn) -> tuple[Engine, str]:
-        if self.engine is None or not self.engine.alive:
-            await self._start(turn)
-        assert self.engine is not None
-        if not self._is_open:
-            await self._open_session(self.engine, turn)
+        if self.engine is not None and not self.engine.alive:
+            self._lost(self.engine, await self.engine.wait_lost())
+        engine = self.engine or await self._start(turn)
+        if not self._listener.is_open:
+            await self._open_session(engine, turn)
         assert self.session_id is not None
-        for what in SELECTORS:
-            await self._apply_wanted(self.engine, self.session_id, what)
-        return self.engine, self.session_id
+        for what, wanted in list(self._listener.chosen.missing()):
+            await self._choose_again(engine, self.session_id, what, wanted)
+        return engine, self.session_id
 
-    async def _start(self, turn: Turn) -> None:
+    # -- getting ready: the process
+
+    async def _start(self, turn: Turn) -> Engine:
         engine = self._make_engine(lambda session_id, event: self._hear(engine, session_id, event))
-        self._is_open = False
         self.engine = engine
-        self.starts += 1
         try:
             await self._with_progress(turn, f"starting {self.name}", engine.start())
         except BaseException:
-            self.engine = None
+            self._let_go(engine)
             raise
-        self._spawn(self._watch(engine), "agy watch")
+        self._say_farewell(self._bury(engine))
+        return engine
 
-    async def _watch(self, engine: Engine) -> None:
-        error = await engine.wait_lost()
-        if self.engine is engine:
-            self.engine = None
-            self._is_open = False
-            self._news.append(Notice(f"A new agent process was started: {_first_line(error)}"))
+    def _hear(self, engine: Engine, session_id: str, event: Event) -> None:
+        if engine is self.engine:  # of an agent that was replaced, nothing is heard any more
+            self._listener.hear(session_id, event)
+
+    async def _bury(self, engine: Engine) -> None:
+        self._lost(engine, await engine.wait_lost())
         await engine.close()
 
+    def _lost(self, engine: Engine, error: AgentError) -> None:
+        if self._let_go(engine):
+            why = f"A new agent process was started: {_first_sentence(error)}"
+            self._replacement = Notice(why)
+
+    def _let_go(self, engine: Engine) -> bool:
+        """Let the next prompt start another; whether it was the current one until now."""
+        if self.engine is not engine:
+            return False
+        self.engine = None
+        self._listener.is_open = False
+        return True
+
+    def _say_farewell(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work, name="agy farewell")
+        self._farewells.add(task)
+        task.add_done_callback(self._farewells.discard)
+
+    # -- getting ready: the session
+
     async def _open_session(self, engine: Engine, turn: Turn) -> None:
+        self._listener.chosen.begin()
         if self.session_id is not None and await self._load(engine, self.session_id, turn):
             return
-        self.session_id = None
+        self._listener.forget_session()
         await self._with_progress(turn, "opening a session", engine.new_session(self.cwd))
 
     async def _load(self, engine: Engine, session_id: str, turn: Turn) -> bool:
-        self._replaying = True
+        self._listener.is_replaying = True
         loading = engine.load_session(session_id, self.cwd)
         try:
             await self._with_progress(turn, "loading the session", loading)
             await self._quiet()
-        except AuthenticationRequired:
-            raise
         except RequestFailed as error:
-            self._news.append(
-                Notice(
-                    f"The earlier session could not be loaded ({error}). This is a new one: the "
-                    "agent does not remember what was said before.",
-                    "warning",
-                )
-            )
+            self._cannot_load(error)
             return False
+        except AgentExited as error:
+            # It may well end again, each time that this session is loaded.
+            self._cannot_load(error)
+            self._listener.forget_session()
+            raise
         finally:
-            self._replaying = False
+            self._listener.is_replaying = False
+        self._listener.is_open = True
         return True
+
+    def _cannot_load(self, error: AgentError) -> None:
+        why = f"The earlier session could not be loaded: {_first_sentence(error)}"
+        now = "This is a new one: the agent does not remember what was said before."
+        self._news.append(Notice(f"{why} {now}", "warning"))
 
     async def _quiet(self) -> None:
         """Wait until the line is quiet: gemini-cli replays history after it has answered."""
         for _ in range(QUIET_TRIES):
-            self._heard_anything = False
+            self._listener.has_heard = False
             await asyncio.sleep(QUIET)
-            if not self._heard_anything:
+            if not self._listener.has_heard:
                 return
 
-    async def _apply_wanted(self, engine: Engine, session_id: str, what: Selector) -> None:
-        wanted, choices = self._wanted.get(what), self.choices.get(what)
-        if not wanted or choices is None or choices.current == wanted:
-            return
+    async def _choose_again(
+        self, engine: Engine, session_id: str, what: Selector, wanted: str
+    ) -> None:
+        chosen = self._listener.chosen
         try:
-            await self._apply(engine, session_id, what)
+            chosen.want(what, await engine.choose(session_id, what, self.choices[what], wanted))
         except RequestFailed as error:
+            chosen.give_up(what)
             self._news.append(Notice(f"The {what} {wanted} could not be set: {error}", "warning"))
 
-    async def _apply(self, engine: Engine, session_id: str, what: Selector) -> None:
-        choices = self.choices[what]
-        self.choices[what] = await engine.choose(session_id, what, choices, self._wanted[what])
-
-    def _offered(self, what: Selector) -> Choices:
-        if choices := self.choices.get(what):
-            return choices
-        raise CommandError(f"{self.name} offers no choice of {what}.")
+    # -- what is told meanwhile
 
     async def _with_progress(self, turn: Turn, text: str, work: Awaitable[T]) -> T:
         ticking = asyncio.create_task(_tick(turn, text), name="agy progress")
@@ -237,76 +287,11 @@ class Conversation:
             ticking.cancel()
 
     def _tell_news(self, turn: Turn) -> None:
-        news, self._news = self._news, []
-        early, self._early = self._early.strip(), ""
-        if early:
-            news.append(Notice(f"Before the first prompt the agent said: {early}"))
+        news = [self._replacement, *self._news, *self._listener.take_early()]
+        self._replacement, self._news = None, []
         for notice in news:
-            turn.take(notice)
-
-    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        task = asyncio.create_task(work, name=name)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    # -- what the agent says
-
-    def _hear(self, engine: Engine, session_id: str, event: Event) -> None:
-        """Take an event where it belongs; of an agent that was replaced, none does."""
-        if engine is not self.engine:
-            return
-        self._heard_anything = True
-        if isinstance(event, SessionOpened):
-            self._opened(event.state)
-        elif session_id != self.session_id or not (self._is_open or self._replaying):
-            # Before the answer to session/new its session is unknown; others stay unknown.
-            self._held = [*self._held[-HELD_EVENTS:], (session_id, event)]
-            if isinstance(event, Asked):
-                self._routes.refuse(event.question)
-        else:
-            self._take(event)
-
-    def _opened(self, state: SessionState) -> None:
-        if state.id != self.session_id:
-            self._routes.forget()
-        self.session_id, self._is_open = state.id, True
-        known: dict[Selector, Choices | None] = {"model": state.models, "mode": state.modes}
-        self.choices |= {what: choices for what, choices in known.items() if choices}
-        held, self._held = self._held, []
-        for session_id, event in held:
-            if session_id == state.id:
-                self._take(event)
-
-    def _take(self, event: Event) -> None:
-        match event:
-            case CommandsChanged(commands):
-                self.commands = commands
-            case ModeChanged(mode_id):
-                self._told("mode", mode_id)
-            case ConfigChanged(models, modes):
-                told: dict[Selector, Choices | None] = {"model": models, "mode": modes}
-                self.choices |= {what: choices for what, choices in told.items() if choices}
-            case SessionInfoChanged(title):
-                self.title = title
-            case UsageChanged():
-                self.context = event
-                self._pass_on(event)
-            case _:
-                self._pass_on(event)
-
-    def _pass_on(self, event: Event) -> None:
-        if self._replaying:
-            return
-        if (turn := self._routes.owner(event)) is not None:
-            turn.take(event)
-        elif isinstance(event, TextChunk) and event.role == "agent":
-            self._early += event.text
-        elif isinstance(event, Asked):
-            self._routes.refuse(event.question)
-
-    def _told(self, what: Selector, value: str) -> None:
-        before = self.choices.get(what, Choices())
-        self.choices[what] = Choices(value, before.available, before.option_id)
+            if notice is not None:
+                turn.take(notice)
 
 
 def _silent_turn() -> Turn:
@@ -321,20 +306,5 @@ async def _tick(turn: Turn, text: str) -> None:
         turn.take(Progress(f"{text} ({waited:.0f} s)"))
 
 
-def _what_it_took(rung: Rung) -> str:
-    if rung is CLOSE:
-        return "The last turn ended only when its session was closed; the session was loaded again."
-    return f"The last turn did not stop when asked to, so the agent was ended ({rung.name})."
-
-
-def _first_line(error: AgentError) -> str:
-    return str(error).partition(". ")[0].partition("\n")[0] + "."
-
-
-def _match(what: Selector, value: str, choices: Choices) -> str:
-    for choice in choices.available:
-        if value.casefold() in (choice.id.casefold(), choice.name.casefold()):
-            return choice.id
-    ids = [choice.id for choice in choices.available]
-    near = get_close_matches(value, ids, n=3, cutoff=0.4) or ids
-    raise CommandError(f"There is no {what} {value!r}. Nearest: {', '.join(near)}.")
+def _first_sentence(error: AgentError) -> str:
+    return str(error).partition(". ")[0].partition("\n")[0].rstrip(".") + "."

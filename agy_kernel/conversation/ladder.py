@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
+from ..errors import RequestFailed
 from .engine import Engine
 from .turn import Turn
 
@@ -31,7 +32,11 @@ END = 4.9
 
 
 async def climb(turn: Turn, engine: Engine, session_id: str) -> Rung:
-    """Climb until the turn has ended, or there is no rung left; returns the last one taken."""
+    """Climb until the turn has ended, or there is no rung left.
+
+    Returns:
+        the last rung that was taken; one that the agent refused was not.
+    """
     start = asyncio.get_running_loop().time()
     closing: asyncio.Task[None] | None = None
     taken = CANCEL
@@ -50,10 +55,14 @@ async def climb(turn: Turn, engine: Engine, session_id: str) -> Rung:
         else:
             engine.kill()
     await _ends_by(turn, start + END)
-    if closing is not None:
-        closing.cancel()
-        await asyncio.gather(closing, return_exceptions=True)
-    return taken
+    refused = closing is not None and await _is_refused(closing)
+    return CANCEL_REQUEST if taken is CLOSE and refused else taken
+
+
+async def _is_refused(request: asyncio.Task[None]) -> bool:
+    request.cancel()
+    (outcome,) = await asyncio.gather(request, return_exceptions=True)
+    return isinstance(outcome, RequestFailed)
 
 
 async def _ends_by(turn: Turn, time: float) -> bool:

@@ -1,13 +1,11 @@
 """Which turn an event belongs to.
 
 The current turn is the one whose prompt was written last; it stays current after its end, so that
-what comes late goes to the cell that asked. An update that carries the id of an earlier turn's
-unfinished tool call, or of its message, goes to that turn.
+what comes late goes to the cell that asked. An update of a tool call or a message that began in an
+earlier turn goes to that turn.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from ..events import (
     Answer,
@@ -21,14 +19,7 @@ from ..events import (
 )
 from .turn import Turn
 
-SETTLED = ("completed", "failed")
 REMEMBERED_TURNS = 8
-
-
-@dataclass(slots=True)
-class _Owned:
-    turn: Turn
-    settled: bool = False
 
 
 class Routes:
@@ -37,13 +28,13 @@ class Routes:
     def __init__(self) -> None:
         self.current: Turn | None = None
         self._recent: list[Turn] = []
-        self._owned: dict[str, _Owned] = {}
+        self._owned: dict[str, Turn] = {}
 
     def begin(self, turn: Turn) -> None:
         """The prompt of ``turn`` is being written; ids of turns long past are let go."""
         self.current = turn
         self._recent = [*self._recent[1 - REMEMBERED_TURNS :], turn]
-        self._owned = {k: owned for k, owned in self._owned.items() if owned.turn in self._recent}
+        self._owned = {k: owner for k, owner in self._owned.items() if owner in self._recent}
 
     def is_current(self, turn: Turn) -> bool:
         """Whether its prompt was written, and none after it."""
@@ -68,21 +59,15 @@ class Routes:
 
     def _of_call(self, call: ToolCallUpdate) -> Turn | None:
         key = f"call {call.id}"
-        known = self._owned.get(key)
-        # Some agents count their calls anew in every turn: a finished call does not begin again.
-        if known is not None and known.settled and (call.announces or call.asked):
-            del self._owned[key]
-        turn = self._own(key)
-        if call.status in SETTLED and key in self._owned:
-            self._owned[key].settled = True
-        return turn
+        # Some agents count their calls anew in every turn, and leave those of a cancelled one open.
+        if call.announces or call.asked:
+            self._owned.pop(key, None)
+        return self._own(key)
 
     def _own(self, key: str) -> Turn | None:
-        if key not in self._owned:
-            if self.current is None:
-                return None
-            self._owned[key] = _Owned(self.current)
-        return self._owned[key].turn
+        if key not in self._owned and self.current is not None:
+            self._owned[key] = self.current
+        return self._owned.get(key)
 
 
 def _call(event: Event) -> ToolCallUpdate | None:

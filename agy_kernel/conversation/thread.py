@@ -22,21 +22,26 @@ class AgentThread:
         """Run a coroutine there; returns its future, for any thread."""
         return asyncio.run_coroutine_threadsafe(work, self._running())
 
+    def close(self) -> None:
+        """Cancel what runs there, and wait for the thread's end."""
+        loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
+        if loop is not None and thread is not None:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join(timeout=1)
+
     def _running(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             self._thread = threading.Thread(
-                target=self._loop.run_forever, name="agy agent", daemon=True
+                target=_run, args=(self._loop,), name="agy agent", daemon=True
             )
             self._thread.start()
         return self._loop
 
-    def close(self) -> None:
-        """Stop the loop and wait for the thread's end."""
-        loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
-        if loop is None or thread is None:
-            return
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(timeout=1)
-        if not thread.is_alive():
-            loop.close()
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        loop.run_forever()
+    finally:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            runner.get_loop()  # its end cancels what is left, and closes the loop

@@ -35,6 +35,7 @@ from ..events import (
 NEVER_EXECUTED = "Tool call was approved but never executed."
 HARMLESS_KINDS = {"read", "search", "think", "switch_mode"}
 RUNNING = ("in_progress", "completed", "failed")
+FINAL = ("completed", "failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ class ToolCall:
 
     Args:
         status: ``pending``, ``in_progress``, ``completed``, ``failed`` or an unknown one.
+        changes: the diffs that it showed last; they outlive the content, which some agents
+            replace by a word of success.
         question: the question that was asked about it, if one was.
         answer: how that was answered; None while it is open.
         stands_for: id of an approved call that the agent ran under this id instead.
@@ -71,6 +74,7 @@ class ToolCall:
     kind: str = "other"
     status: str = "pending"
     content: tuple[ToolContent, ...] = ()
+    changes: tuple[Diff, ...] = ()
     locations: tuple[Location, ...] = ()
     raw_input: Any = None
     raw_output: Any = None
@@ -90,8 +94,8 @@ class ToolCall:
     @property
     def paths(self) -> tuple[str, ...]:
         """The files it touches."""
-        diffs = [c.path for c in self.content if isinstance(c, Diff)]
-        return tuple(dict.fromkeys([*diffs, *(loc.path for loc in self.locations)]))
+        changed = [diff.path for diff in self.changes]
+        return tuple(dict.fromkeys([*changed, *(loc.path for loc in self.locations)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +152,14 @@ def fold(  # noqa: C901, PLR0911  # a case for each event
         case TextChunk():
             return _fold_text(transcript, event)
         case ContentChunk():
-            return _append(transcript, Attachment(event))
+            is_echo = event.role == "user"
+            return transcript if is_echo else _append(transcript, Attachment(event))
         case ToolCallUpdate():
             return _fold_call(transcript, event)
         case Asked(question):
             return _fold_call(transcript, question.call, question=question)
         case Answered(question, answer):
-            return _fold_call(transcript, ToolCallUpdate(question.call.id), answer=answer)
+            return _fold_answer(transcript, question, answer)
         case PlanUpdate(entries):
             return _fold_plan(transcript, Plan(entries))
         case Notice(text, severity):
@@ -213,6 +218,14 @@ def _fold_plan(transcript: Transcript, plan: Plan) -> Transcript:
     return _append(transcript, plan)
 
 
+def _fold_answer(transcript: Transcript, question: Question, answer: Answer) -> Transcript:
+    _, known = _find(transcript, question.call.id)
+    is_another = known is not None and known.question not in (None, question)
+    if is_another:
+        return transcript
+    return _fold_call(transcript, ToolCallUpdate(question.call.id), answer=answer)
+
+
 def _fold_call(
     transcript: Transcript,
     update: ToolCallUpdate,
@@ -228,9 +241,9 @@ def _fold_call(
     if call.status == "failed" and call.raw_output == NEVER_EXECUTED:
         call = replace(call, superseded=True)
     if known is None:
-        call = replace(call, stands_for=_approved_before(transcript, call))
-        return _append(transcript, call)
-    return transcript if call == known and question is None else _put(transcript, index, call)
+        return _link(_append(transcript, call))
+    same = call == known and question is None
+    return transcript if same else _link(_put(transcript, index, call))
 
 
 def _find(transcript: Transcript, call_id: str) -> tuple[int, ToolCall | None]:
@@ -249,26 +262,37 @@ def _merge(call: ToolCall, update: ToolCallUpdate) -> ToolCall:
         "kind": update.kind,
         "status": status,
         "content": update.content,
+        "changes": tuple(c for c in update.content or () if isinstance(c, Diff)) or None,
         "locations": update.locations,
         "raw_input": update.raw_input,
         "raw_output": update.raw_output,
         "meta": dict(update.meta) or None,
     }
-    return replace(call, **{k: v for k, v in changed.items() if v is not None})
+    merged = replace(call, **{k: v for k, v in changed.items() if v is not None})
+    unfinished = call.unfinished and merged.status not in FINAL
+    return replace(merged, unfinished=unfinished, stands_for=None)  # which is found out anew
 
 
-def _approved_before(transcript: Transcript, call: ToolCall) -> str | None:
-    """The approved call that this one carries out under another id, if it does just that."""
-    for earlier in reversed(transcript.tool_calls):
-        taken = any(c.stands_for == earlier.id for c in transcript.tool_calls)
-        if earlier.superseded and not taken and _same_work(earlier, call):
-            return earlier.id
-    return None
+def _link(transcript: Transcript) -> Transcript:
+    """Find the later call that carries out a superseded one; either may be told of first."""
+    calls = [(i, e) for i, e in enumerate(transcript.entries) if isinstance(e, ToolCall)]
+    for at, approved in calls:
+        taken = any(call.stands_for == approved.id for _, call in calls)
+        if approved.superseded and not taken:
+            for index, call in calls:
+                if index > at and _carries_out(call, approved):
+                    return _put(transcript, index, replace(call, stands_for=approved.id))
+    return transcript
 
 
-def _same_work(approved: ToolCall, call: ToolCall) -> bool:
-    if approved.kind != call.kind or approved.answer is None or not approved.answer.allowed:
+def _carries_out(call: ToolCall, approved: ToolCall) -> bool:
+    if call.question is not None or call.stands_for is not None or call.superseded:
         return False
-    if approved.paths or call.paths:
-        return set(approved.paths) == set(call.paths)
-    return bool(approved.raw_input == call.raw_input)
+    if call.kind != approved.kind or approved.answer is None or not approved.answer.allowed:
+        return False
+    if not (approved.paths or call.paths):
+        return bool(approved.raw_input == call.raw_input)
+    texts = [{diff.path: diff.new for diff in c.changes} for c in (approved, call)]
+    # Leave was given to write a certain text, not just to that file.
+    same_text = not all(texts) or texts[0] == texts[1]
+    return same_text and set(approved.paths) == set(call.paths)

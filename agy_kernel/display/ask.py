@@ -2,7 +2,8 @@
 
 The ladder: a widget, with a handshake (the front end reports that it has a view of it); when no
 view has appeared within two seconds, a line of text as well, without waiting for it, so that a
-late click still wins. What is learned about the front end is kept for the kernel's life.
+late click still wins. Once a view was seen there is no second step, and once none was seen there
+is no waiting. Lines of text are asked for one at a time: an answer does not tell its question.
 """
 
 from __future__ import annotations
@@ -22,9 +23,15 @@ LATE = "expired: this question has been answered"
 
 @dataclass(slots=True)
 class FrontEnd:
-    """What is known of a front end: whether it shows widgets; None while nobody has tried."""
+    """What is known of a front end, for the kernel's life.
+
+    Args:
+        shows_widgets: None while nobody has tried.
+        at_the_line: who asked last for a line of text.
+    """
 
     shows_widgets: bool | None = None
+    at_the_line: Asking | None = None
 
 
 class Asking:
@@ -52,21 +59,18 @@ class Asking:
         self._text, self._front_end = text, front_end
         self._on_late_click = on_late_click
         self._deadline = time.monotonic() + VIEW_GRACE
-        self._asked_as_text = False
         self.widget: Any = None
-        if use_widgets and front_end.shows_widgets is not False:
+        if use_widgets:
             self._build(html)
 
     def poll(self, output: Output) -> None:
         """Fall back to text when it is time, and look for what was typed."""
         if not self.question.open:
             return
-        if self._asked_as_text:
+        if self._front_end.at_the_line is self:
             self._read(output)
-        elif self.widget is None or (
-            not self._front_end.shows_widgets and time.monotonic() > self._deadline
-        ):
-            self._front_end.shows_widgets = False
+        elif self._line_is_free() and self._no_view_will_come():
+            self._front_end.at_the_line = self
             self._ask_as_text(output)
 
     def close(self) -> None:
@@ -113,8 +117,18 @@ class Asking:
 
     # -- as text
 
+    def _line_is_free(self) -> bool:
+        other = self._front_end.at_the_line
+        return other is None or not other.question.open
+
+    def _no_view_will_come(self) -> bool:
+        if self.widget is None:
+            return True
+        if self._front_end.shows_widgets is None and time.monotonic() > self._deadline:
+            self._front_end.shows_widgets = False
+        return self._front_end.shows_widgets is False
+
     def _ask_as_text(self, output: Output) -> None:
-        self._asked_as_text = True
         warning = f"\nWarning: {self.question.warning}" if self.question.warning else ""
         output.write(f"\n{self._text}{warning}\n")
         for number, option in enumerate(self.question.options, 1):
@@ -153,6 +167,6 @@ def _warnings(question: Question) -> str:
 def _close_tree(widget: Any) -> None:
     for child in getattr(widget, "children", ()):
         _close_tree(child)
-    layout = widget.layout
-    widget.close()
-    layout.close()
+    parts = [widget.layout, getattr(widget, "style", None)]
+    for one in (widget, *(part for part in parts if part is not None)):
+        one.close()

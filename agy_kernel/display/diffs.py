@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from ..events import Diff
 from .html import ADDED, FAINT, REMOVED, fold, pre_lines
 
 CONTEXT = 3
 SHOWN_LINES = 60
-MATCHED_LINES = 4_000
+FOLDED_LINES = 500
+LINE_CHARS = 1_000
+MOST_PAIRS = 25_000
 
 STYLES: dict[str, str] = {"+": ADDED, "-": REMOVED, "…": FAINT, "\\": FAINT}
 
@@ -39,33 +45,28 @@ def what(diff: Diff) -> str:
     return "new file" if diff.old is None else "changed"
 
 
+@lru_cache(maxsize=64)
 def compare(diff: Diff) -> Lines:
     """The lines that differ, with three lines of context around them."""
     old, new = _split(diff.old or ""), _split("" if diff.deleted else diff.new)
-    lines: list[Line] = []
-    for group in _groups(old, new):
-        if lines or group[0][1] > 0:
-            lines.append(Line("…", ""))
-        for tag, i1, i2, j1, j2 in group:
-            if tag == "equal":
-                lines += [Line(" ", text) for text in old[i1:i2]]
-            else:
-                lines += [Line("-", text) for text in old[i1:i2]]
-                lines += [Line("+", text) for text in new[j1:j2]]
-    lines += _about_the_end(diff)
-    counts = [sum(line.sign == sign for line in lines) for sign in "+-"]
-    return Lines(tuple(lines), counts[0], counts[1])
+    script = list(_script(old, new))
+    lines = (*_near_changes(script), *_about_the_end(diff))
+    counts = Counter(line.sign for line in script)
+    return Lines(lines, counts["+"], counts["-"])
 
 
 def render(diff: Diff) -> str:
-    """The diff as HTML; what is long is folded, with its number of lines."""
+    """The diff as HTML; what is long is folded, with its number of lines, or left out."""
     lines = compare(diff).lines
     if not lines:
-        return pre_lines([("(no change)", FAINT)])
+        return pre_lines([("(no change)" if diff.old and not diff.deleted else "(empty)", FAINT)])
     if len(lines) <= SHOWN_LINES + 5:
         return _block(lines)
-    rest = lines[SHOWN_LINES:]
-    return _block(lines[:SHOWN_LINES]) + fold(f"{len(rest)} more lines", _block(rest))
+    rest, left_out = lines[SHOWN_LINES:][:FOLDED_LINES], len(lines) - SHOWN_LINES - FOLDED_LINES
+    if left_out > 0:
+        rest = (*rest, Line("…", f"{left_out} lines are not shown here; %agy diff shows all"))
+    count = len(lines) - SHOWN_LINES
+    return _block(lines[:SHOWN_LINES]) + fold(f"{count} more lines", _block(rest))
 
 
 def plain(diff: Diff) -> str:
@@ -80,7 +81,12 @@ def stat(diff: Diff) -> str:
 
 
 def _block(lines: tuple[Line, ...]) -> str:
-    return pre_lines([(_text(line), STYLES.get(line.sign, "")) for line in lines])
+    return pre_lines([(_shown(line), STYLES.get(line.sign, "")) for line in lines])
+
+
+def _shown(line: Line) -> str:
+    text = _text(line)
+    return text if len(text) <= LINE_CHARS else f"{text[:LINE_CHARS]}…"
 
 
 def _text(line: Line) -> str:
@@ -92,30 +98,89 @@ def _split(text: str) -> list[str]:
     return lines[:-1] if not lines[-1] else lines
 
 
-def _groups(old: list[str], new: list[str]) -> list[list[tuple[str, int, int, int, int]]]:
-    # Matching is quadratic at worst; beyond this size only the common ends are taken off.
-    if len(old) + len(new) > MATCHED_LINES:
-        return _ends_only(old, new)
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    return [list(group) for group in matcher.get_grouped_opcodes(CONTEXT)]
+# -- comparing
 
 
-def _ends_only(old: list[str], new: list[str]) -> list[list[tuple[str, int, int, int, int]]]:
+def _script(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
+    """All lines of both: kept, removed and added ones."""
     shorter = min(len(old), len(new))
     head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
     most = shorter - head
     tail = next((i for i in range(most) if old[-1 - i] != new[-1 - i]), most)
     end_old, end_new = len(old) - tail, len(new) - tail
-    if head == end_old and head == end_new:
-        return []
-    before, after = max(0, head - CONTEXT), min(tail, CONTEXT)
-    return [
-        [
-            ("equal", before, head, before, head),
-            ("replace", head, end_old, head, end_new),
-            ("equal", end_old, end_old + after, end_new, end_new + after),
-        ]
-    ]
+    yield from (Line(" ", text) for text in old[:head])
+    yield from _by_landmarks(old[head:end_old], new[head:end_new])
+    yield from (Line(" ", text) for text in old[end_old:])
+
+
+def _by_landmarks(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
+    """Compare; large texts piecewise, between lines that both have once and in the same order."""
+    landmarks = [] if _is_quick(old, new) else _landmarks(old, new)
+    i = j = 0
+    for next_i, next_j in landmarks:
+        yield from _matched(old[i:next_i], new[j:next_j])
+        yield Line(" ", old[next_i])
+        i, j = next_i + 1, next_j + 1
+    yield from _matched(old[i:], new[j:])
+
+
+def _matched(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
+    if _is_quick(old, new):
+        opcodes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    else:
+        opcodes = [("replace", 0, len(old), 0, len(new))]
+    for tag, i1, i2, j1, j2 in opcodes:
+        if tag == "equal":
+            yield from (Line(" ", text) for text in old[i1:i2])
+        else:
+            yield from (Line("-", text) for text in old[i1:i2])
+            yield from (Line("+", text) for text in new[j1:j2])
+
+
+def _is_quick(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether there are few enough pairs of equal lines: matching looks at each, and again."""
+    counts = Counter(new)
+    return sum(counts[line] for line in old) <= MOST_PAIRS
+
+
+def _landmarks(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    in_old, in_new = Counter(old), Counter(new)
+    place = {line: j for j, line in enumerate(new) if in_new[line] == 1}
+    pairs = [(i, place[line]) for i, line in enumerate(old) if in_old[line] == 1 and line in place]
+    return _longest_rising(pairs)
+
+
+def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The longest subsequence whose second members rise."""
+    ends: list[int] = []  # of the best subsequence of each length, the last second member
+    last: list[int] = []  # and the index of that pair
+    before: list[int] = []
+    for index, (_, j) in enumerate(pairs):
+        length = bisect_left(ends, j)
+        before.append(last[length - 1] if length else -1)
+        ends[length : length + 1] = [j]
+        last[length : length + 1] = [index]
+    found = []
+    at = last[-1] if last else -1
+    while at >= 0:
+        found.append(pairs[at])
+        at = before[at]
+    return found[::-1]
+
+
+# -- showing
+
+
+def _near_changes(script: Sequence[Line]) -> Iterator[Line]:
+    changed = [i for i, line in enumerate(script) if line.sign != " "]
+    shown = {i for at in changed for i in range(at - CONTEXT, at + CONTEXT + 1)}
+    before = -1
+    for i, line in enumerate(script):
+        if i in shown:
+            if i > before + 1:
+                yield Line("…", "")
+            yield line
+            before = i
 
 
 def _about_the_end(diff: Diff) -> list[Line]:

@@ -8,7 +8,8 @@ from typing import Any
 from ..conversation.transcript import Message, ToolCall, Transcript
 from ..errors import AgyError, TurnCancelled, TurnFailed
 from ..events import AgentInfo, TurnBroken, TurnEnded
-from .html import FAINT, escape
+from .html import block, escape, faint
+from .markdown import clean
 
 RECORD_TYPE = "application/vnd.agy-kernel.turn+json"
 AGENT_FAILURE = "Agent execution error:"
@@ -36,7 +37,7 @@ class Circumstances:
 
 def footer(transcript: Transcript, ending: TurnEnded | TurnBroken, how: Circumstances) -> str:
     """The line for people, as Markdown."""
-    return f'<span style="{FAINT}">{escape(line(transcript, ending, how))}</span>'
+    return block(faint(escape(line(transcript, ending, how))))
 
 
 def line(transcript: Transcript, ending: TurnEnded | TurnBroken, how: Circumstances) -> str:
@@ -47,7 +48,7 @@ def line(transcript: Transcript, ending: TurnEnded | TurnBroken, how: Circumstan
         parts.append("failed")
     elif ending.stop_reason != "end_turn":
         parts.append(f"stop reason {ending.stop_reason}")
-    return " · ".join(part for part in parts if part)
+    return clean(" · ".join(part for part in parts if part)).replace("\n", " ")
 
 
 def record(
@@ -94,9 +95,11 @@ def problem(
     if reason := CUT_OFF.get(ending.stop_reason):
         return TurnFailed(reason)
     # Antigravity reports a failing backend as text of an ordinary turn (public report 13).
-    for entry in transcript.entries:
-        if isinstance(entry, Message) and entry.text.lstrip().startswith(AGENT_FAILURE):
-            return TurnFailed(entry.text.strip().partition("\n")[0])
+    said = (
+        e.text.strip() for e in transcript.entries if isinstance(e, Message) and e.role == "agent"
+    )
+    if failure := next((text for text in said if text.startswith(AGENT_FAILURE)), ""):
+        return TurnFailed(failure.partition("\n")[0])
     return None
 
 

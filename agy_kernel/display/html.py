@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 
-from .markdown import clean
+from .markdown import clean, without_math
 
 WHOLE_LINE = "display:inline-block;min-width:100%"
 ADDED = f"background:rgba(46,160,67,.18);{WHOLE_LINE}"
@@ -24,7 +24,7 @@ PRE = (
 
 def escape(text: str) -> str:
     """Text from outside as HTML text on one source line."""
-    return html.escape(clean(text)).replace("$", "&#36;").replace("\n", "&#10;")
+    return without_math(html.escape(clean(text)).replace("\n", "&#10;"))
 
 
 def code(text: str) -> str:
@@ -55,6 +55,11 @@ def fold(summary: str, body: str, is_open: bool = False) -> str:
     """A line that unfolds; both are HTML."""
     attribute = " open" if is_open else ""
     return f"<details{attribute}><summary>{summary}</summary>{body}</details>"
+
+
+def block(text: str) -> str:
+    """HTML as a block of its own: inside a paragraph, Markdown would look for its signs in it."""
+    return f"<div>{text}</div>"
 
 
 def frame(body: str) -> str:

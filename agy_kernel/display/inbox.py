@@ -50,10 +50,15 @@ class Inbox:
         self._wake = wake
         self._readers = 0
 
+    @property
+    def has_reader(self) -> bool:
+        """Whether a turn reads from it now."""
+        return self._readers > 0
+
     def put(self, item: Item) -> None:
         """Add an item."""
         self._queue.put(item)
-        if not self._readers:
+        if not self.has_reader:
             self._wake()
 
     @contextmanager

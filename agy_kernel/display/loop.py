@@ -6,12 +6,8 @@ wait is short or can be woken: by an event of the agent, by a widget message, by
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Callable
 
 from .inbox import CommMessage, Happened, Inbox, Interrupt, Item
 from .pump import Pump
@@ -29,7 +25,7 @@ def run_until_over(
     start: Callable[[], None],
     stop: Callable[[], None],
 ) -> None:
-    """Run a turn until it is over.
+    """Run a turn until it is over and drawn.
 
     Args:
         shown: the turn; its ``ending`` is set when this returns.
@@ -38,7 +34,7 @@ def run_until_over(
         start: sends the prompt; must not wait.
         stop: asks that the turn end; must not wait; may be called more than once.
     """
-    with inbox.read(), pump.turn(), _interrupts_go_to(inbox):
+    with inbox.read(), pump.turn():
         start()
         _Loop(shown, inbox, pump, stop).run()
     shown.finish()
@@ -90,20 +86,3 @@ class _Loop:
         if now - self._heard >= SILENCE and now - self._said >= 1.0:
             self._said = now
             self._shown.view.status(f"waiting for the agent, {now - self._heard:.0f} s")
-
-
-@contextmanager
-def _interrupts_go_to(inbox: Inbox) -> Iterator[None]:
-    """Let SIGINT only leave a note: an exception could tear a message, or lose an event."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def note(_number: int, _frame: FrameType | None) -> None:
-        inbox.put(Interrupt())
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -46,6 +46,7 @@ class CellOutput:
         self._shell, self._kernel = shell, shell.kernel
         self._parent = self._kernel.get_parent()
         self._ident = self._kernel._parent_ident["shell"]
+        self._asked = ""
         content = self._parent.get("content", {})
         self.human = bool(content.get("allow_stdin", False))
         # jupyter console and qtconsole ignore updates; notebooks tell which cell is executed.
@@ -72,17 +73,24 @@ class CellOutput:
     def ask(self, prompt: str) -> None:
         """Send an ``input_request``; what was typed for an earlier one is dropped."""
         sys.stdout.flush()
-        while self.typed() is not None:
+        while self._reply() is not None:
             pass
         content = {"prompt": prompt, "password": False}
-        self._kernel.session.send(
+        request = self._kernel.session.send(
             self._kernel.stdin_socket, "input_request", content, self._parent, ident=self._ident
         )
+        self._asked = request["header"]["msg_id"]
 
     def typed(self) -> str | None:
-        """The answer to an ``input_request``, without waiting for it."""
-        _, reply = self._kernel.session.recv(self._kernel.stdin_socket, zmq.NOBLOCK)
-        return None if reply is None else str(reply["content"].get("value", ""))
+        """The answer to the last ``input_request``, without waiting for it."""
+        reply = self._reply()
+        # Some front ends say which request they answer; those that do not are believed.
+        if reply is None or reply["parent_header"].get("msg_id", self._asked) != self._asked:
+            return None
+        return str(reply["content"].get("value", ""))
+
+    def _reply(self) -> Any:
+        return self._kernel.session.recv(self._kernel.stdin_socket, zmq.NOBLOCK)[1]
 
     def _is_current(self) -> bool:
         header = self._kernel.get_parent().get("header", {})

@@ -6,18 +6,19 @@ calls and each question is a page of its own, in order of arrival. When most out
 rolling page takes everything that follows, larger each time it is begun anew, and questions are
 asked in a slot below it.
 
-Pages only know where things go; what they look like is told to them.
+Long texts are cut in parts, so that only the last one has to be drawn again while it grows. Pages
+only know where things go; what they look like is told to them.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from ..conversation.transcript import Entry, Message
-from .markdown import cut_point, hard_cut
+from .cuts import cut_point, hard_cut
 
 MAX_OUTPUTS = 40
 OWN_PAGES = 24
@@ -27,7 +28,7 @@ HARD_BLOCK = 64_000
 WORK_BLOCK = 16_000
 ROLLING_BLOCK = 64_000
 
-Kind = Literal["text", "work", "question", "rolling", "slot"]
+Kind = Literal["text", "work", "question", "rolling", "slot", "footer"]
 
 
 @dataclass(slots=True)
@@ -35,8 +36,10 @@ class Segment:
     """A part of the transcript: an entry, or of a text the part from ``start`` to ``end``.
 
     Args:
+        end: None while the part may grow.
         prefix: what opens the part again where a code fence was cut.
         suffix: what closes it.
+        size: characters that it takes on its page, more or less.
     """
 
     entry: int
@@ -44,10 +47,15 @@ class Segment:
     end: int | None = None
     prefix: str = ""
     suffix: str = ""
+    size: int = 0
 
     def text(self, message: Message) -> str:
-        """The text of this part."""
-        return self.prefix + message.text[self.start : self.end] + self.suffix
+        """The Markdown of this part."""
+        return self.prefix + self.exact(message) + self.suffix
+
+    def exact(self, message: Message) -> str:
+        """What the agent said in this part."""
+        return message.text[self.start : self.end]
 
 
 @dataclass(slots=True, eq=False)
@@ -57,58 +65,62 @@ class Page:
     Args:
         kind: what it may hold; a ``slot`` holds nothing of its own, only open questions.
         shown: what was published last; None before anything was.
+        has_plain: whether a plain text was published with it.
     """
 
     kind: Kind = "work"
     segments: list[Segment] = field(default_factory=list)
     display_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     shown: str | None = None
+    has_plain: bool = False
 
     @property
     def size(self) -> int:
-        """Characters, as last shown."""
-        return len(self.shown or "")
+        """Characters, more or less."""
+        return sum(segment.size for segment in self.segments)
 
 
 class Pages:
-    """The pages of one turn, in the order of their outputs."""
+    """The pages of one turn.
 
-    def __init__(self) -> None:
-        self.all: list[Page] = []
+    Args:
+        measure: tells how many characters an entry takes that is no text.
+    """
+
+    def __init__(self, measure: Callable[[Segment], int]) -> None:
+        self._measure = measure
+        self._all: list[Page] = []
         self._spare: Page | None = None
         self._of_entry: list[Page] = []
-        self.dirty: dict[Page, None] = {}
+        self._dirty: set[Page] = set()
 
     # -- what is shown where
 
     def place(self, entries: Sequence[Entry]) -> None:
-        """Give every new entry a page, and cut the last text when it has grown too long."""
+        """Give every new entry a page, and cut what has grown too long."""
         for index in range(len(self._of_entry), len(entries)):
-            page = self._page_for(entries[index])
-            page.segments.append(Segment(index))
-            self._of_entry.append(page)
-            self.dirty[page] = None
-        if entries and isinstance(entries[-1], Message):
-            while self._cut(len(entries) - 1, entries[-1]):
-                pass
+            self._cut_up(entries, index - 1)
+            segment = Segment(index)
+            if not isinstance(entries[index], Message):
+                segment.size = self._measure(segment)
+            self._put(self._page_for(entries[index]), segment)
+        self._cut_up(entries, len(entries) - 1)
 
     def touch(self, index: int) -> None:
         """An entry has changed."""
-        self.dirty[self._of_entry[index]] = None
+        self._dirty.add(self._of_entry[index])
 
     def ask(self, index: int) -> Page:
         """The page on which to ask about an entry."""
-        if self._is_long:
-            return self._slot()
-        page = self._of_entry[index]
-        alone = len(page.segments) == 1 and page is self.all[-1]
-        return self._only_question(page) if alone else self._move_to_question(index, page)
+        page = self._slot() if self._is_long else self._alone(index)
+        self._dirty.add(page)
+        return page
 
     def asked(self, page: Page) -> None:
         """No question is shown on this page any more."""
         if page.kind == "question":
             page.kind = "work"
-        self.dirty[page] = None
+        self._dirty.add(page)
 
     def spare(self) -> Page:
         """An output at the end, which the next page takes over."""
@@ -116,88 +128,124 @@ class Pages:
             self._spare = Page()
         return self._spare
 
-    def last(self) -> Page:
-        """A page at the end, for the footer."""
-        return self._new("work")
+    def footer(self) -> Page:
+        """A page at the end, with nothing else on it."""
+        return self._new("footer")
+
+    # -- what is to be drawn
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether something is to be drawn."""
+        return bool(self._dirty)
+
+    def changed(self) -> list[Page]:
+        """The pages to be drawn, in the order of their outputs; they count as drawn then."""
+        pages = [page for page in self._all if page in self._dirty]
+        self._dirty.clear()
+        return pages
+
+    def finish(self) -> None:
+        """Everything is to be drawn for good."""
+        self._dirty.update(page for page in self._all if page.kind != "footer")
+
+    def is_sealed(self, page: Page) -> bool:
+        """Whether no text grows on a page any more."""
+        return not self._of_entry or page is not self._of_entry[-1]
 
     # -- placing
 
     @property
     def _is_long(self) -> bool:
-        return len(self.all) >= OWN_PAGES
+        return len(self._all) >= OWN_PAGES
+
+    def _put(self, page: Page, segment: Segment) -> None:
+        if self._of_entry:
+            self._dirty.add(self._of_entry[-1])  # it may be sealed now
+        page.segments.append(segment)
+        self._of_entry[segment.entry :] = [page]
+        self._dirty.add(page)
 
     def _page_for(self, entry: Entry) -> Page:
         if self._is_long:
             return self._rolling()
         if isinstance(entry, Message) and entry.role == "agent":
             return self._new("text")
-        last = self.all[-1] if self.all else None
+        last = self._all[-1] if self._all else None
         has_room = last is not None and last.kind == "work" and last.size < WORK_BLOCK
         return last if last is not None and has_room else self._new("work")
 
     def _rolling(self) -> Page:
-        rolling = [page for page in self.all if page.kind == "rolling"]
-        if rolling and (len(self.all) >= LAST_PAGE or rolling[-1].size < self._capacity):
+        rolling = [page for page in self._all if page.kind == "rolling"]
+        capacity = ROLLING_BLOCK << max(0, len(rolling) - 1)
+        if rolling and (len(self._all) >= LAST_PAGE or rolling[-1].size < capacity):
             return rolling[-1]
         return self._new("rolling")
-
-    @property
-    def _capacity(self) -> int:
-        begun = sum(page.kind == "rolling" for page in self.all)
-        return ROLLING_BLOCK << max(0, begun - 1)
 
     def _new(self, kind: Kind) -> Page:
         page, self._spare = self._spare or Page(), None
         page.kind = kind
-        self.all.append(page)
+        self._all.append(page)
         return page
 
     # -- questions
 
     def _slot(self) -> Page:
-        self._rolling()
-        if self.all[-1].kind != "slot":
+        if self._all[-1].kind != "slot":
             self._new("slot")
-        self.dirty[self.all[-1]] = None
-        return self.all[-1]
+        return self._all[-1]
 
-    def _only_question(self, page: Page) -> Page:
-        page.kind = "question"
-        self.dirty[page] = None
-        return page
-
-    def _move_to_question(self, index: int, page: Page) -> Page:
-        segment = next(s for s in page.segments if s.entry == index)
-        page.segments.remove(segment)
-        self.dirty[page] = None
-        own = self._new("question")
-        own.segments.append(segment)
-        self._of_entry[index] = own
-        self.dirty[own] = None
+    def _alone(self, index: int) -> Page:
+        """The page of an entry, and nothing else on it; the order is kept if it is the last one."""
+        page = self._of_entry[index]
+        at = next(i for i, segment in enumerate(page.segments) if segment.entry == index)
+        is_first, is_last = at == 0, page is self._all[-1]
+        own = page
+        if not is_first or (not is_last and len(page.segments) > 1):
+            own = self._move(page, at, at + 1, "question")
+        if is_last:
+            self._move(page, at + 1 if own is page else at, len(page.segments), "work")
+        own.kind = "question"
         return own
+
+    def _move(self, page: Page, start: int, end: int, kind: Kind) -> Page:
+        """Move segments to a new page."""
+        moved = page.segments[start:end]
+        if not moved:
+            return page
+        del page.segments[start:end]
+        new = self._new(kind)
+        new.segments += moved
+        for segment in moved:
+            self._of_entry[segment.entry] = new
+        self._dirty |= {page, new}
+        return new
 
     # -- cutting text
 
+    def _cut_up(self, entries: Sequence[Entry], index: int) -> None:
+        message = entries[index] if index >= 0 else None
+        if isinstance(message, Message):
+            while self._cut(index, message):
+                pass
+
     def _cut(self, index: int, message: Message) -> bool:
-        page = self._of_entry[index]
-        segment = page.segments[-1]
-        text = segment.text(message)
-        block, hard = BLOCK, HARD_BLOCK
-        if page.kind == "rolling":
-            block = hard = self._capacity
-        if len(text) <= block or (self._is_long and len(self.all) >= LAST_PAGE):
+        segment = self._of_entry[index].segments[-1]
+        text = segment.prefix + message.text[segment.start : segment.start + HARD_BLOCK + 1]
+        segment.size = len(text)
+        at, suffix, prefix = _cut_of(text)
+        if not at:
             return False
-        cut = cut_point(text[:hard], block // 2)
-        if cut is None and len(text) <= hard:
-            return False
-        at, suffix, prefix = (cut, "", "") if cut is not None else hard_cut(text, hard)
         segment.end = segment.start + at - len(segment.prefix)
-        segment.suffix = suffix
-        self._continue(index, Segment(index, segment.end, prefix=prefix), page)
+        segment.suffix, segment.size = suffix, at
+        self._put(self._page_for(message), Segment(index, segment.end, prefix=prefix))
         return True
 
-    def _continue(self, index: int, rest: Segment, page: Page) -> None:
-        following = self._new("rolling" if self._is_long else "text")
-        following.segments.append(rest)
-        self._of_entry[index] = following
-        self.dirty |= {page: None, following: None}
+
+def _cut_of(text: str) -> tuple[int, str, str]:
+    """Where to cut a text, and what to add on both sides; 0 where it is to stay whole."""
+    if len(text) <= BLOCK:
+        return 0, "", ""
+    if at := cut_point(text[:HARD_BLOCK], BLOCK // 2):
+        return at, "", ""
+    return hard_cut(text, HARD_BLOCK) if len(text) > HARD_BLOCK else (0, "", "")

@@ -6,10 +6,10 @@ turn's inbox, and the blocked thread handles them itself. Everything else takes 
 queued cells stay queued, and in order. (Why not asyncio, subshells or nest_asyncio: measured, see
 docs/architecture.md.)
 
-ipykernel 7 reads the shell channel in a thread of its own, and there the pump stands; ipykernel 6
-has no such thread, so the blocked thread looks at the socket itself. Both use names that ipykernel
-does not document. They are looked for, not assumed: without them there is no pump, and questions
-are asked as text.
+ipykernel 7 reads the shell channel in a thread of its own, and there the pump stands for the length
+of a turn; ipykernel 6 has no such thread, so the blocked thread looks at the socket itself. Both
+use names that ipykernel does not document. They are looked for, not assumed: without them there is
+no pump, and questions are asked as text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 import zmq
@@ -25,7 +25,8 @@ import zmq
 from .inbox import CommMessage, Inbox
 
 COMM_TYPES = {"comm_open", "comm_msg", "comm_close", "comm_info_request"}
-POLL = 0.02
+POLL = 0.02  # seconds
+HAND_OVER = 5.0  # seconds; it takes a fraction of a millisecond
 
 
 class Pump(Protocol):
@@ -38,7 +39,7 @@ class Pump(Protocol):
     def works(self) -> bool:
         """Whether widgets can be used at all."""
 
-    def turn(self) -> Any:
+    def turn(self) -> AbstractContextManager[None]:
         """A context manager: for its length messages go to the inbox."""
 
     def poll(self) -> None:
@@ -46,9 +47,6 @@ class Pump(Protocol):
 
     def handle(self, message: CommMessage) -> None:
         """Handle a widget message on this thread."""
-
-    def close(self) -> None:
-        """Restore what was changed."""
 
 
 def find_pump(kernel: Any, inbox: Inbox) -> Pump:
@@ -87,18 +85,29 @@ class NoPump:
     def handle(self, message: CommMessage) -> None:
         """Never called."""
 
-    def close(self) -> None:
-        """Nothing to restore."""
-
 
 class _KernelPump:
-    """What both pumps share: handling one message."""
+    """What both pumps share: being there for a turn, and handling one message."""
 
     works = True
     longest_wait: float | None = None
 
     def __init__(self, kernel: Any, inbox: Inbox) -> None:
         self._kernel, self._inbox = kernel, inbox
+        self._turns = 0
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Let widget messages come to the inbox; a widget's callback may run a turn in a turn."""
+        self._turns += 1
+        if self._turns == 1:
+            self._divert()
+        try:
+            yield
+        finally:
+            self._turns -= 1
+            if not self._turns:
+                self._restore()
 
     def handle(self, message: CommMessage) -> None:
         """Handle a message as ipykernel would, but leave the running cell the current parent."""
@@ -120,8 +129,9 @@ class _KernelPump:
             kernel.log.exception("a widget message could not be handled")
         finally:
             self._status("idle", request)
-            # The last status is what a front end shows of the kernel: the cell is still running.
-            self._status("busy", kernel.get_parent())
+            if self._turns:
+                # The last status is what a front end shows of the kernel, and the cell still runs.
+                self._status("busy", kernel.get_parent())
 
     def _status(self, state: str, request: dict[str, Any]) -> None:
         # ipywidgets in the browser waits for this before it sends the next change.
@@ -133,8 +143,14 @@ class _KernelPump:
             ident=self._kernel._topic("status"),
         )
 
+    def _divert(self) -> None:
+        raise NotImplementedError
+
+    def _restore(self) -> None:
+        raise NotImplementedError
+
     def _reply_stream(self) -> Any:
-        raise AttributeError
+        raise NotImplementedError
 
     def _is_comm(self, frames: list[Any]) -> bool:
         session = self._kernel.session
@@ -149,12 +165,14 @@ class _KernelPump:
 class ThreadPump(_KernelPump):
     """For ipykernel 7: stands in the thread that reads the shell channel."""
 
-    def __init__(self, kernel: Any, inbox: Inbox) -> None:
-        super().__init__(kernel, inbox)
-        self._ordinary = kernel.shell_channel_thread_main
-        self._lock = threading.Lock()
-        self._active = 0
+    def poll(self) -> None:
+        """The thread does it."""
+
+    def _divert(self) -> None:
         self._receive_with(self._receive)
+
+    def _restore(self) -> None:
+        self._receive_with(self._kernel.shell_channel_thread_main)
 
     def _receive_with(self, callback: Any) -> None:
         done = threading.Event()
@@ -164,34 +182,13 @@ class ThreadPump(_KernelPump):
             done.set()
 
         self._kernel.shell_channel_thread.io_loop.add_callback(install)
-        done.wait(5)
+        done.wait(HAND_OVER)
 
     async def _receive(self, frames: list[Any]) -> None:
-        if self._active and self._is_comm(frames):
-            # Looking and putting are one step against the end of the turn, or a late click would
-            # lie in an inbox that nobody reads.
-            with self._lock:
-                if self._active:
-                    self._inbox.put(CommMessage(frames))
-                    return
-        await self._ordinary(frames)
-
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Let widget messages come to the inbox."""
-        self._active += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._active -= 1
-
-    def poll(self) -> None:
-        """The thread does it."""
-
-    def close(self) -> None:
-        """Give the shell channel back to ipykernel."""
-        self._receive_with(self._ordinary)
+        if self._is_comm(frames):
+            self._inbox.put(CommMessage(frames))
+        else:
+            await self._kernel.shell_channel_thread_main(frames)
 
     def _reply_stream(self) -> Any:
         return self._kernel.shell_channel_thread.manager.get_subshell_to_shell_channel_socket(None)
@@ -202,29 +199,22 @@ class PollingPump(_KernelPump):
 
     longest_wait: float | None = POLL
 
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Take the shell channel over, and give it back."""
-        stream = self._kernel.shell_stream
-        ordinary = stream._recv_callback
-        stream.on_recv(self._receive, copy=False)
-        try:
-            yield
-        finally:
-            stream._recv_callback = ordinary
-
     def poll(self) -> None:
         """Read what has come."""
         self._kernel.shell_stream.flush(zmq.POLLIN)
 
-    def close(self) -> None:
-        """Nothing outlives a turn."""
+    def _divert(self) -> None:
+        self._ordinary = self._kernel.shell_stream._recv_callback
+        self._kernel.shell_stream.on_recv(self._receive, copy=False)
+
+    def _restore(self) -> None:
+        self._kernel.shell_stream.on_recv(self._ordinary, copy=False)
 
     def _receive(self, frames: list[Any]) -> None:
         if self._is_comm(frames):
             self._inbox.put(CommMessage(frames))
         else:
-            self._kernel.schedule_dispatch(self._kernel.dispatch_shell, frames)
+            self._ordinary(frames)
 
     def _reply_stream(self) -> Any:
         return self._kernel.shell_stream

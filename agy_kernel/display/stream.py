@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..conversation.transcript import Entry, Message, ToolCall, Transcript
-from ..events import Diff
 from . import diffs
 from .ask import Asking, FrontEnd
+from .calls import command_of, output_of
+from .entries import plain
 from .markdown import clean
 from .output import Output
-from .tools import command_of, output_of, summary
-from .view import plain
+from .tools import summary
 
 
 class StreamView:
@@ -98,7 +98,7 @@ def _as_text(entry: Entry, folder: str) -> str:
     parts = [f"[{summary(entry, folder)}]"]
     if command := command_of(entry):
         parts.append(f"$ {command}")
-    parts += [diffs.plain(item) for item in entry.content if isinstance(item, Diff)]
+    parts += [diffs.plain(diff) for diff in entry.changes]
     if output := output_of(entry):
         parts.append(output)
     return clean("\n".join(parts))

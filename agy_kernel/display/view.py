@@ -6,28 +6,19 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from ..conversation.transcript import (
-    Attachment,
-    Entry,
-    Message,
-    Plan,
-    Remark,
-    ToolCall,
-    Transcript,
-)
+from ..conversation.transcript import Entry, Message, ToolCall, Transcript
 from ..events import Question
 from .ask import LATE, Asking, FrontEnd
-from .html import escape, faint, fold, frame
-from .markdown import safe, to_html
-from .media import describe, picture
+from .entries import markdown, plain
+from .html import block, escape, faint
+from .markdown import clean
 from .output import Output
 from .pages import Page, Pages, Segment
-from .tools import card, request, summary
+from .tools import request, summary
 
 FRAMES_PER_SECOND = 20
 BYTES_PER_SECOND = 300_000
-PLAN_MARKS = {"completed": "☑", "in_progress": "◐"}
-SEVERITY_MARKS = {"warning": "⚠ ", "error": "✗ "}
+SHORT_KINDS = ("work", "question", "slot")
 
 
 class NotebookView:
@@ -43,12 +34,15 @@ class NotebookView:
     def __init__(self, output: Output, folder: str, front_end: FrontEnd, use_widgets: bool) -> None:
         self._output, self._folder = output, folder
         self._front_end, self._use_widgets = front_end, use_widgets
-        self._pages = Pages()
+        self._pages = Pages(lambda segment: len(self._markdown(segment)))
         self._entries: tuple[Entry, ...] = ()
+        self._drawn: dict[tuple[int, int], tuple[Entry, int | None, str]] = {}
         self._asking: dict[int, tuple[Asking, Page]] = {}
         self._retired: list[Asking] = []
+        self._stacks: dict[Page, Any] = {}
         self._late: set[int] = set()
         self._next_draw = 0.0
+        self._is_final = False
 
     # -- drawing
 
@@ -60,28 +54,23 @@ class NotebookView:
         """Draw what has changed.
 
         Args:
-            final: also leave a plain text of everything, for front ends without Markdown.
+            final: from now on, leave a plain text of everything, for front ends without Markdown.
         """
-        self._pages.place(transcript.entries)
-        self._note_changes(transcript.entries)
-        self._entries = transcript.entries
-        self._ask_and_retire()
-        pages = self._pages.all if final else list(self._pages.dirty)
-        self._pages.dirty.clear()
-        sent = sum(self._draw_page(page, final) for page in pages)
-        pause = max(1 / FRAMES_PER_SECOND, sent / BYTES_PER_SECOND)
-        self._next_draw = time.monotonic() + pause
+        self._take(transcript.entries)
+        self._retire()
+        self._ask_what_is_new()
+        if final:
+            self._is_final = True
+            self._pages.finish()
+        self._draw_pages()
 
     def status(self, text: str) -> None:
         """Say what is being waited for; the next thing to show takes its place."""
-        page = self._pages.spare()
-        self._publish(page, {"text/markdown": faint(escape(text))}, text)
+        self._publish(self._pages.spare(), {"text/markdown": block(faint(escape(text)))}, text)
 
     def end(self, footer: str, extra: Mapping[str, Any]) -> None:
         """Add the footer, with what it carries for programs; no click counts any more."""
-        page = self._pages.last()
-        page.shown = None if page.shown is None else ""
-        self._publish(page, {"text/markdown": footer, **extra}, footer)
+        self._publish(self._pages.footer(), {"text/markdown": footer, **extra}, footer)
         for asking in self._retired:
             asking.close()
         self._retired.clear()
@@ -94,20 +83,18 @@ class NotebookView:
         return bool(self._asking)
 
     def poll(self) -> None:
-        """Let open questions look for answers that come as text."""
+        """Let open questions look for answers that come as text, and draw what a click changed."""
         for asking, _ in self._asking.values():
             asking.poll(self._output)
+        self._retire()
+        if self._pages.has_changes and self.due_in() == 0:
+            self._draw_pages()
 
-    def _ask_and_retire(self) -> None:
+    def _ask_what_is_new(self) -> None:
         for index, entry in enumerate(self._entries):
             question = entry.question if isinstance(entry, ToolCall) else None
             if question is not None and question.open and index not in self._asking:
                 self._ask(index, question)
-        for index in [i for i, (asking, _) in self._asking.items() if not asking.question.open]:
-            asking, page = self._asking.pop(index)
-            self._retired.append(asking)
-            self._pages.asked(page)
-            self._pages.touch(index)
 
     def _ask(self, index: int, question: Question) -> None:
         call = self._entries[index]
@@ -122,102 +109,108 @@ class NotebookView:
         )
         self._asking[index] = (asking, self._pages.ask(index))
 
+    def _retire(self) -> None:
+        for index in [i for i, (asking, _) in self._asking.items() if not asking.question.open]:
+            asking, page = self._asking.pop(index)
+            self._retired.append(asking)
+            self._pages.asked(page)
+            self._change(index)
+
     def _clicked_late(self, index: int) -> None:
         self._late.add(index)
-        self._pages.touch(index)
+        self._change(index)
 
     # -- pages
 
-    def _note_changes(self, entries: tuple[Entry, ...]) -> None:
-        for index, (before, now) in enumerate(zip(self._entries, entries, strict=False)):
-            if before is not now:
+    def _take(self, entries: tuple[Entry, ...]) -> None:
+        before, self._entries = self._entries, entries
+        for index, (old, new) in enumerate(zip(before, entries, strict=False)):
+            if old is not new:
                 self._pages.touch(index)
+        self._pages.place(entries)
 
-    def _draw_page(self, page: Page, final: bool) -> int:
+    def _change(self, index: int) -> None:
+        self._drawn.pop((index, 0), None)
+        self._pages.touch(index)
+
+    def _draw_pages(self) -> None:
+        sent = sum(self._draw_page(page) for page in self._pages.changed())
+        if sent:
+            self._clear_status()
+        pause = max(1 / FRAMES_PER_SECOND, sent / BYTES_PER_SECOND)
+        self._next_draw = time.monotonic() + pause
+
+    def _draw_page(self, page: Page) -> int:
         widgets = [a.widget for a, where in self._asking.values() if where is page and a.widget]
         if widgets:
             return self._draw_widgets(page, widgets)
-        body = "\n\n".join(part for s in page.segments if (part := self._segment(s)))
-        if body == page.shown and not final:
+        self._close_stack(page)
+        body = "\n\n".join(part for s in page.segments if (part := self._markdown(s)))
+        is_short = page.kind in SHORT_KINDS
+        with_plain = self._is_final or is_short or self._pages.is_sealed(page)
+        if body == (page.shown or "") and (page.has_plain or not with_plain or not body):
             return 0
-        bundle = {"text/markdown": body}
-        if final:
-            bundle["text/plain"] = self._plain(page)
-        return self._publish(page, bundle, body)
+        page.has_plain = with_plain
+        plain_text = {"text/plain": self._plain(page)} if with_plain else {}
+        return self._publish(page, {"text/markdown": body, **plain_text}, body)
 
     def _draw_widgets(self, page: Page, widgets: list[Any]) -> int:
         key = " ".join(widget.model_id for widget in widgets)
         if page.shown == key:
             return 0
-        widget = widgets[0] if len(widgets) == 1 else _stack(widgets)
+        self._close_stack(page)
+        widget = widgets[0] if len(widgets) == 1 else self._stack(page, widgets)
         bundle = dict(widget._repr_mimebundle_())
         bundle["text/plain"] = "a question of the agent, waiting for an answer"
         return self._publish(page, bundle, key)
+
+    def _stack(self, page: Page, widgets: list[Any]) -> Any:
+        import ipywidgets
+
+        self._stacks[page] = ipywidgets.VBox(widgets)
+        return self._stacks[page]
+
+    def _close_stack(self, page: Page) -> None:
+        if (stack := self._stacks.pop(page, None)) is not None:
+            layout = stack.layout
+            stack.close()
+            layout.close()
+
+    def _clear_status(self) -> None:
+        page = self._pages.spare()
+        if page.shown:
+            self._publish(page, {"text/markdown": ""}, "")
 
     def _publish(self, page: Page, bundle: Mapping[str, Any], shown: str) -> int:
         self._output.publish(bundle, page.display_id, update=page.shown is not None)
         page.shown = shown
         return len(shown)
 
-    # -- what a segment looks like
+    # -- segments
 
-    def _segment(self, segment: Segment) -> str:
-        entry = self._entries[segment.entry]
-        if isinstance(entry, Message) and entry.role == "agent":
-            return safe(segment.text(entry))
-        late = faint(f" ({LATE})") if segment.entry in self._late else ""
-        return _html(entry, self._folder) + late
+    def _markdown(self, segment: Segment) -> str:
+        """The Markdown of a segment; made once for each state of what it shows."""
+        entry, key = self._entries[segment.entry], (segment.entry, segment.start)
+        drawn, end, text = self._drawn.get(key, (None, None, ""))
+        is_sealed = segment.end is not None and segment.end == end
+        if drawn is not entry and not is_sealed:
+            text = markdown(entry, segment, self._folder)
+            text += faint(f" ({LATE})") if segment.entry in self._late else ""
+            self._drawn[key] = (entry, segment.end, text)
+        return text
 
     def _plain(self, page: Page) -> str:
-        parts = []
+        parts: list[str] = []
+        last = -1
         for segment in page.segments:
             entry = self._entries[segment.entry]
-            text = segment.text(entry) if isinstance(entry, Message) else ""
-            parts.append(text or plain(entry, self._folder))
-        return "\n\n".join(parts)
-
-
-def plain(entry: Entry, folder: str) -> str:
-    """An entry as plain text."""
-    match entry:
-        case Message():
-            return entry.text
-        case ToolCall():
-            return f"[{summary(entry, folder)}]"
-        case Plan(entries):
-            return "\n".join(f"{_plan_mark(e.status)} {e.content}" for e in entries)
-        case Remark(text):
-            return f"[{text}]"
-        case Attachment(chunk):
-            return f"[{chunk.content.type}]"
-
-
-def _html(entry: Entry, folder: str) -> str:
-    match entry:
-        case ToolCall():
-            return card(entry, folder)
-        case Message():
-            return _thought(entry)
-        case Plan(entries):
-            lines = (f"{_plan_mark(e.status)} {escape(e.content)}" for e in entries)
-            return frame("<b>plan</b><br>" + "<br>".join(lines))
-        case Remark(text, severity):
-            return frame(faint(SEVERITY_MARKS.get(severity, "") + escape(text)))
-        case Attachment(chunk):
-            is_image = chunk.content.type == "image"
-            return picture(chunk.content) if is_image else describe(chunk.content)
-
-
-def _thought(message: Message) -> str:
-    words = len(message.text.split())
-    return fold(faint(f"thought, {words} word{'s' if words != 1 else ''}"), to_html(message.text))
-
-
-def _plan_mark(status: str) -> str:
-    return PLAN_MARKS.get(status, "☐")
-
-
-def _stack(widgets: list[Any]) -> Any:
-    import ipywidgets
-
-    return ipywidgets.VBox(widgets)
+            if isinstance(entry, Message):
+                text = segment.exact(entry)
+            else:
+                text = plain(entry, self._folder)
+            if segment.entry == last:
+                parts[-1] += text
+            else:
+                parts.append(text)
+            last = segment.entry
+        return clean("\n\n".join(parts))

@@ -1,0 +1,50 @@
+"""What the results of ``initialize`` and ``session/prompt`` say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..events import AgentInfo, AuthMethod, Capabilities, TurnEnded, Usage
+from .fields import Raw, as_mapping, mapping, mappings, text
+
+
+def agent_info(result: Raw, fallback: str) -> AgentInfo:
+    """Who the agent says it is; ``fallback`` is its name where it does not."""
+    raw = mapping(result, "agentInfo")
+    return AgentInfo(text(raw, "name") or fallback, text(raw, "title"), text(raw, "version"))
+
+
+def capabilities(result: Raw) -> Capabilities:
+    """What the agent says it can do."""
+    raw = mapping(result, "agentCapabilities")
+    prompt = mapping(raw, "promptCapabilities")
+    return Capabilities(
+        load_session=raw.get("loadSession") is True,
+        image=prompt.get("image") is True,
+        audio=prompt.get("audio") is True,
+        embedded_context=prompt.get("embeddedContext") is True,
+    )
+
+
+def auth_methods(result: Raw) -> tuple[AuthMethod, ...]:
+    """How one can sign in."""
+    return tuple(_auth_method(raw) for raw in mappings(result, "authMethods"))
+
+
+def turn_ended(result: Any) -> TurnEnded:
+    """How a turn ended, with its tokens where they are reported."""
+    raw = as_mapping(result)
+    usage = mapping(raw, "usage")
+    counts = [usage.get(key) for key in ("inputTokens", "outputTokens", "totalTokens")]
+    known = [c if isinstance(c, int) else None for c in counts]
+    return TurnEnded(text(raw, "stopReason") or "unknown", Usage(*known) if usage else None)
+
+
+def _auth_method(raw: Raw) -> AuthMethod:
+    method_id = text(raw, "id")
+    return AuthMethod(
+        method_id,
+        text(raw, "name") or method_id,
+        text(raw, "description"),
+        tuple(text(v, "name") for v in mappings(raw, "vars") if v.get("optional") is not True),
+    )

@@ -1,0 +1,121 @@
+"""Whatever the agent says, taken where it belongs: a turn, the session, or nowhere."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from ..events import (
+    Asked,
+    Command,
+    CommandsChanged,
+    ConfigChanged,
+    Event,
+    ModeChanged,
+    Notice,
+    SessionInfoChanged,
+    SessionOpened,
+    SessionState,
+    TextChunk,
+    UsageChanged,
+)
+from .chosen import Chosen
+from .routing import Routes
+
+HELD_EVENTS = 1_000
+
+
+class Listener:
+    """What is known of the session, and whose its events are.
+
+    Updates may come before the answer that opens their session, between turns, and long after
+    the turn that they belong to; history comes while a session is being loaded, and is not shown.
+    """
+
+    def __init__(self) -> None:
+        self.session_id: str | None = None
+        self.is_open = False
+        self.is_replaying = False
+        self.has_heard = False
+        self.commands: tuple[Command, ...] = ()
+        self.title: str | None = None
+        self.context: UsageChanged | None = None
+        self.chosen = Chosen()
+        self.routes = Routes()
+        self._held: deque[tuple[str, Event]] = deque(maxlen=HELD_EVENTS)
+        self._early_words = ""
+        self._early_notices: list[Notice] = []
+
+    def hear(self, session_id: str, event: Event) -> None:
+        """Take the next event."""
+        self.has_heard = True
+        if isinstance(event, SessionOpened):
+            self._opened(event.state)
+        elif session_id == self.session_id and (self.is_open or self.is_replaying):
+            self._take(event)
+        else:
+            # Before the answer to session/new its session is unknown; others stay unknown.
+            self._held.append((session_id, event))
+            self._refuse(event)
+
+    def forget_session(self) -> None:
+        """The next session will be a new one."""
+        self.session_id = self.title = self.context = None
+        self.is_open = False
+        self.routes.forget()
+
+    def take_early(self) -> list[Notice]:
+        """What the agent said before the first prompt; asked again, it is nothing."""
+        early, self._early_notices = self._early_notices, []
+        words, self._early_words = self._early_words.strip(), ""
+        if words:
+            early.append(Notice(f"Before the first prompt the agent said: {words}"))
+        return early
+
+    def _opened(self, state: SessionState) -> None:
+        if state.id != self.session_id:
+            self.routes.forget()
+        self.session_id = state.id
+        self.is_open = not self.is_replaying
+        self.chosen.told("model", state.models)
+        self.chosen.told("mode", state.modes)
+        held = [event for session_id, event in self._held if session_id == state.id]
+        self._held.clear()
+        for event in held:
+            self._take(event)
+
+    def _take(self, event: Event) -> None:
+        match event:
+            case CommandsChanged(commands):
+                self.commands = commands
+            case ModeChanged(mode_id):
+                self.chosen.told_current("mode", mode_id)
+            case ConfigChanged(models, modes):
+                self.chosen.told("model", models)
+                self.chosen.told("mode", modes)
+            case SessionInfoChanged(title):
+                self.title = title
+            case UsageChanged():
+                self.context = event
+                self._pass_on(event)
+            case _:
+                self._pass_on(event)
+
+    def _pass_on(self, event: Event) -> None:
+        if self.is_replaying:
+            self._refuse(event)
+        elif (turn := self.routes.owner(event)) is not None:
+            turn.take(event)
+        else:
+            self._keep_for_the_first(event)
+
+    def _keep_for_the_first(self, event: Event) -> None:
+        if isinstance(event, TextChunk) and event.role == "agent":
+            self._early_words += event.text
+        elif isinstance(event, Notice):
+            self._early_notices.append(event)
+        else:
+            self._refuse(event)
+
+    def _refuse(self, event: Event) -> None:
+        if isinstance(event, Asked):
+            self.routes.refuse(event.question)

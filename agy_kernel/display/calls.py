@@ -1,0 +1,137 @@
+"""What agents say of their tool calls: the fields that each of them names in its own way.
+
+``rawInput`` and ``rawOutput`` may be anything. The names are those of the agents in
+tests/agents/traffic, and of Antigravity's native tools.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..conversation.transcript import ToolCall
+from ..events import Content, Diff, Terminal
+
+COMMAND_KEYS = ("command", "CommandLine", "cmd", "command_line")
+FOLDER_KEYS = ("cwd", "Cwd", "workdir", "working_dir", "dir_path", "directory")
+FILE_KEYS = ("file_path", "filePath", "path", "TargetFile", "target_file", "AbsolutePath")
+OUTPUT_KEYS = ("formatted_output", "aggregated_output", "output")
+TEXT_KEYS = ("content", "text", "error", "message")
+EXIT_KEYS = ("exit_code", "exitCode", "exit_status")
+FINAL = ("completed", "failed")
+
+
+def command_of(call: ToolCall) -> str:
+    """The command that a call runs, if it runs one; without the shell around it."""
+    raw = arguments_of(call)
+    for key in COMMAND_KEYS:
+        value = raw.get(key)
+        if isinstance(value, str) and value.strip():
+            return _in_shell(value)
+        if isinstance(value, list) and value:
+            return _inner([str(word) for word in value])
+    return ""
+
+
+def folder_of(call: ToolCall) -> str:
+    """The folder that a call names to work in."""
+    return _first(arguments_of(call), FOLDER_KEYS)
+
+
+def files_of(call: ToolCall) -> tuple[str, ...]:
+    """The files that a call touches."""
+    if call.paths:
+        return call.paths
+    named = _first(arguments_of(call), FILE_KEYS)
+    return (named,) if named else ()
+
+
+def arguments_of(call: ToolCall) -> Mapping[str, Any]:
+    """The arguments of a call; empty where they are no object."""
+    raw = call.raw_input
+    if not isinstance(raw, Mapping):
+        return {}
+    # MCP tools come in an envelope (seed, phase 2, 3).
+    inner = raw.get("arguments")
+    return inner if isinstance(inner, Mapping) and len(raw) == 1 else raw
+
+
+def exit_status_of(call: ToolCall) -> str:
+    """The exit status of a command, unless it is 0 or unknown."""
+    raw = call.raw_output if isinstance(call.raw_output, Mapping) else {}
+    value = next((raw[key] for key in EXIT_KEYS if raw.get(key) is not None), 0)
+    return str(value) if value not in (0, "0") else ""
+
+
+def output_of(call: ToolCall) -> str:
+    """What a call printed or returned."""
+    return next((text for label, text in texts_of(call) if label == "output"), "")
+
+
+def texts_of(call: ToolCall) -> list[tuple[str, str]]:
+    """The texts of a call with their labels: what it says of itself, and what it returned.
+
+    Text content is the output of a call that has ended, unless that returned one besides:
+    codex-acp describes a command in the content of its permission request, and leaves it there.
+    """
+    told = "\n".join(text for item in call.content if (text := _text(item)))
+    returned = _returned(call)
+    if not told or told.split() == returned.split():
+        return [("output", returned)]
+    own = returned if isinstance(call.raw_output, Mapping) else ""
+    is_output = call.status in FINAL and not own
+    return [("output" if is_output else "details", told), ("output", own)]
+
+
+def as_json(value: Any) -> str:
+    """Any value, for people."""
+    return json.dumps(value, ensure_ascii=False, indent=1, default=str)
+
+
+def _returned(call: ToolCall) -> str:
+    raw = call.raw_output
+    if isinstance(raw, Mapping):
+        streams = "".join(_first(raw, [key]) for key in ("stdout", "stderr"))
+        text = _first(raw, OUTPUT_KEYS) or streams or _first(raw, TEXT_KEYS)
+        return text or (as_json(raw) if raw and not exit_status_of(call) else "")
+    if raw is None or call.superseded:
+        return ""
+    # Antigravity's is a string for display, often just the title again (seed, phase 2, 3).
+    text = raw if isinstance(raw, str) else as_json(raw)
+    return "" if text.strip() in ("", call.title) else text
+
+
+def _first(raw: Mapping[str, Any], keys: Iterable[str]) -> str:
+    return next((v for key in keys if isinstance(v := raw.get(key), str) and v), "")
+
+
+def _in_shell(command: str) -> str:
+    try:
+        words = shlex.split(command) if "sh -" in command else []
+    except ValueError:
+        words = []
+    return _inner(words) if _is_shell(words) else command
+
+
+def _inner(words: list[str]) -> str:
+    return words[2] if _is_shell(words) else " ".join(words)
+
+
+def _is_shell(words: list[str]) -> bool:
+    return len(words) == 3 and words[0].endswith("sh") and words[1] in ("-c", "-lc")
+
+
+def _text(item: Content | Diff | Terminal) -> str:
+    if isinstance(item, Terminal):
+        return item.output
+    if isinstance(item, Content) and item.type != "image":
+        return _unfenced(item.text) or item.name or item.uri
+    return ""
+
+
+def _unfenced(text: str) -> str:
+    lines = text.strip().split("\n")
+    fenced = len(lines) > 2 and lines[0].startswith("```") and lines[-1].startswith("```")
+    return "\n".join(lines[1:-1]) if fenced else text

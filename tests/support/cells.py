@@ -1,0 +1,111 @@
+"""Conversations with scripted agents, each prompt a cell that hears what comes of it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+
+from agy_kernel.acp.connection import Connection
+from agy_kernel.acp.process import Launch
+from agy_kernel.acp.tape import Tape
+from agy_kernel.conversation.conversation import Conversation
+from agy_kernel.conversation.engine import Engine, EventSink
+from agy_kernel.conversation.turn import Turn
+from agy_kernel.events import Answer, Event, Notice, Question, TurnBroken, TurnEnded
+from tests.agents.scripted import Step, command
+from tests.support.connections import PROMPT, Heard, Wire
+from tests.support.oracle import check_tape
+
+FOLDER = "/"
+
+
+class Cell(Heard):
+    """A running cell: its turn, and all that it was told."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        decide: Callable[[Question], Answer | None] = lambda _: None,
+    ) -> None:
+        super().__init__()
+        self._conversation = conversation
+        self.turn = Turn(self.take, decide)
+        self.task = asyncio.create_task(conversation.prompt(PROMPT, self.turn))
+
+    async def end(self) -> TurnEnded | TurnBroken:
+        """How it ended, once it has."""
+        event = await self.until(_is_end)
+        assert isinstance(event, TurnEnded | TurnBroken)
+        return event
+
+    async def error(self) -> BaseException:
+        """What it failed with."""
+        ended = await self.end()
+        assert isinstance(ended, TurnBroken)
+        return ended.error
+
+    async def stop(self) -> float:
+        """Press Stop, and wait for the end; returns the seconds that it took."""
+        clock = asyncio.get_running_loop().time
+        begin = clock()
+        stopping = asyncio.create_task(self._conversation.stop(self.turn))
+        await self.end()
+        seconds = clock() - begin
+        await stopping
+        return seconds
+
+    @property
+    def notices(self) -> list[str]:
+        """What was remarked in it."""
+        return [notice.text for notice in self.of(Notice)]
+
+
+class Talk:
+    """A conversation whose agent is played by one script after the other."""
+
+    def __init__(self, scripts: Sequence[Sequence[Step]]) -> None:
+        self._scripts = list(scripts)
+        self.wires: list[Wire] = []
+        self.conversation = Conversation(self._make_engine, FOLDER, "scripted")
+
+    def _make_engine(self, on_event: EventSink) -> Engine:
+        tape = Tape()
+        self.wires.append(Wire(tape))
+        launch = Launch("scripted", command(*self._scripts.pop(0)))
+        return Connection(launch, FOLDER, on_event, tape=tape)
+
+    def ask(self, decide: Callable[[Question], Answer | None] = lambda _: None) -> Cell:
+        """Run a cell."""
+        return Cell(self.conversation, decide)
+
+    async def turn(self) -> Cell:
+        """Run a cell until its end."""
+        cell = self.ask()
+        await cell.end()
+        return cell
+
+    @property
+    def wire(self) -> Wire:
+        """The wire of the agent that was started last."""
+        return self.wires[-1]
+
+    @property
+    def pid(self) -> int:
+        assert self.conversation.engine is not None
+        assert self.conversation.engine.pid is not None
+        return self.conversation.engine.pid
+
+
+@asynccontextmanager
+async def talking(*scripts: Sequence[Step]) -> AsyncIterator[Talk]:
+    """A conversation; at its end all that was sent is checked."""
+    talk = Talk(scripts)
+    try:
+        yield talk
+    finally:
+        await talk.conversation.close()
+    for wire in talk.wires:
+        check_tape(wire.tape)
+
+
+def _is_end(event: Event) -> bool:
+    return isinstance(event, TurnEnded | TurnBroken)

@@ -1,0 +1,126 @@
+"""``%load_ext agy_kernel`` in an ordinary Python kernel. The agent is simulated."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.kernels import Kernel, StartKernel, isolated, prompt_of, sim
+from tests.support.processes import happens_within
+
+
+@pytest.fixture(scope="module")
+def module_kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
+    with Kernel(tmp_path_factory.mktemp("python"), name="python3") as kernel:
+        kernel.run("%load_ext agy_kernel")
+        yield kernel
+
+
+@pytest.fixture
+def kernel(shared_kernel: Kernel) -> Kernel:
+    return shared_kernel
+
+
+def test_line_is_a_prompt(kernel: Kernel) -> None:
+    cell = kernel.run("%agy Say hello")
+    assert cell.status == "ok"
+    assert "I stand in for Antigravity" in cell.text
+    assert cell.record["stop_reason"] == "end_turn"
+    assert prompt_of(kernel.sent("session/prompt")[-1]) == "Say hello"
+
+
+def test_cell_is_a_prompt(kernel: Kernel) -> None:
+    cell = kernel.run("%%agy\nwhat is this?\n\n{braces} and $names stay")
+    assert cell.status == "ok"
+    assert prompt_of(kernel.sent("session/prompt")[-1]).rstrip() == (
+        "what is this?\n\n{braces} and $names stay"
+    )
+
+
+def test_command_in_the_first_line_of_a_cell_is_applied_first(kernel: Kernel) -> None:
+    cell = kernel.run("%%agy mode yolo\nRun ls")
+    assert cell.text.index("**YOLO**") < cell.text.index("ran without asking")
+    kernel.run("%agy mode default")
+
+
+def test_click_while_the_cell_runs_and_python_goes_on_behind_it(kernel: Kernel) -> None:
+    code = f"%agy {sim({'ask': {}})}\nprint('python', 6 * 7)"
+    cell = kernel.ask(code)
+    kernel.click(kernel.question(cell), "Allow")
+    kernel.finish(cell)
+    assert "answer: allow" in cell.text
+    assert "python 42" in cell.text
+
+
+def test_turns_inside_a_function_and_a_loop(kernel: Kernel) -> None:
+    cell = kernel.ask(
+        "def ask(n):\n"
+        f"    get_ipython().run_line_magic('agy', {sim({'ask': {}})!r})\n"
+        "    print('asked', n)\n"
+        "for n in range(3):\n    ask(n)"
+    )
+    for n, name in enumerate(("Allow", "Deny", "Allow")):
+        kernel.click(kernel.question(cell), name)
+        kernel.shows(cell, f"asked {n}")
+    kernel.finish(cell)
+    answers = [record["permissions"][0]["option"] for record in cell.records]
+    assert answers == ["allow", "deny", "allow"]
+
+
+def test_failed_turn_is_an_exception_that_python_can_catch(kernel: Kernel) -> None:
+    cell = kernel.run(
+        "from agy_kernel.errors import AgyError\n"
+        f"try:\n    get_ipython().run_line_magic('agy', {sim({'stop': 'refusal'})!r})\n"
+        "except AgyError as error:\n    print('caught:', error)"
+    )
+    assert cell.status == "ok"
+    assert "caught: The agent refused to go on" in cell.text
+
+
+def test_stop_ends_the_turn_and_the_cell(kernel: Kernel) -> None:
+    cell = kernel.ask(f"%agy {sim({'text': 'partial'}, {'wait': None})}\nprint('not reached')")
+    kernel.shows(cell, "partial")
+    kernel.interrupt()
+    kernel.finish(cell)
+    assert cell.error["ename"] == "TurnCancelled"
+    assert "not reached" not in [o.get("text") for o in cell.outputs]
+    assert kernel.run("6 * 7").text == "42"
+
+
+def test_loop_that_the_user_has_patched(start_kernel: StartKernel) -> None:
+    kernel = start_kernel(name="python3")
+    kernel.run("import nest_asyncio\nnest_asyncio.apply()\n%load_ext agy_kernel")
+    cell = kernel.ask(f"%agy {sim({'ask': {}})}")
+    queued = kernel.send("import asyncio\nasyncio.run(asyncio.sleep(0, 'nested'))")
+    kernel.click(kernel.question(cell), "Allow")
+    assert kernel.finish(cell).status == "ok"
+    assert "answer: allow" in cell.text
+    assert kernel.finish(queued).text == "'nested'"
+
+
+def test_unload_ends_the_agent_and_load_brings_another(start_kernel: StartKernel) -> None:
+    kernel = start_kernel(name="python3")
+    kernel.run("%load_ext agy_kernel")
+    kernel.run("%agy Say hello")
+    assert kernel.agents
+    assert kernel.run("%unload_ext agy_kernel").status == "ok"
+    assert happens_within(1, lambda: not kernel.agents)
+    assert "UsageError" in kernel.run("%agy Say hello").text
+    assert kernel.run("%load_ext agy_kernel\n%agy Say hello").status == "ok"
+    assert kernel.agents
+
+
+def test_terminal_is_told_that_a_kernel_is_needed(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("terminal")
+    done = subprocess.run(
+        [sys.executable, "-m", "IPython", "--colors=NoColor", "-c", "%load_ext agy_kernel"],
+        env=isolated(folder),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "%agy needs a Jupyter kernel" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr

@@ -1,0 +1,101 @@
+"""Which questions are answered without a person, and how."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+
+import pytest
+
+from agy_kernel.conversation.permissions import HOW_TO_ALLOW, Policy, decide
+from agy_kernel.events import Answer, Option, Question, ToolCallUpdate
+
+ALLOW, ALWAYS = Option("a", "Allow", "allow_once"), Option("aa", "Always", "allow_always")
+DENY, NEVER = Option("r", "Deny", "reject_once"), Option("rr", "Never", "reject_always")
+
+
+def ask(*options: Option, call_id: str = "call_1") -> Question:
+    return Question(ToolCallUpdate(call_id, asked=True), options)
+
+
+ORDINARY = (ALWAYS, ALLOW, NEVER, DENY)
+
+
+@pytest.mark.parametrize(
+    ("policy", "human", "options", "answer"),
+    [
+        ("ask", True, ORDINARY, None),
+        ("allow", True, ORDINARY, Answer(ALLOW, "policy", "AGY_PERMISSIONS is allow")),
+        ("allow", False, ORDINARY, Answer(ALLOW, "policy", "AGY_PERMISSIONS is allow")),
+        ("deny", True, ORDINARY, Answer(DENY, "policy", "AGY_PERMISSIONS is deny")),
+        ("deny", False, ORDINARY, Answer(DENY, "policy", "AGY_PERMISSIONS is deny")),
+        ("deny", True, (ALLOW, NEVER), Answer(NEVER, "policy", "AGY_PERMISSIONS is deny")),
+        ("deny", True, (), None),
+    ],
+)
+def test_a_policy_answers_with_what_is_offered(
+    policy: Policy, human: bool, options: tuple[Option, ...], answer: Answer | None
+) -> None:
+    assert decide(ask(*options), policy, human) == answer
+
+
+def test_without_a_human_the_answer_is_no_and_says_how_to_allow() -> None:
+    answer = decide(ask(*ORDINARY), "ask", human=False)
+    assert answer is not None
+    assert (answer.option, answer.by) == (DENY, "nobody")
+    assert HOW_TO_ALLOW in answer.why
+    assert not answer.allowed
+
+
+def test_a_machine_allows_nothing_for_good() -> None:
+    assert decide(ask(ALWAYS, DENY), "allow", human=True) is None
+    answer = decide(ask(ALWAYS, DENY), "allow", human=False)
+    assert answer is not None
+    assert answer.option == DENY
+
+
+QUESTIONS = [
+    ask(ALLOW, DENY, call_id="interaction_7"),
+    ask(Option("1", "Red", "allow_once"), Option("2", "Blue", "allow_once")),
+    ask(Option("1", "Red", "allow_once"), Option("2", "Blue", "allow_once"), DENY),
+    ask(Option("1", "Red"), Option("2", "Blue")),
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("policy", ["ask", "deny", "allow"])
+def test_a_question_for_a_person_is_never_answered_by_a_policy(
+    question: Question, policy: Policy
+) -> None:
+    assert not question.is_permission
+    assert decide(question, policy, human=True) is None
+    answer = decide(question, policy, human=False)
+    assert answer is not None
+    assert answer.option is None
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(ORDINARY, 3)))
+def test_what_is_offered_decides_and_not_the_order(order: tuple[Option, ...]) -> None:
+    for policy, human in itertools.product(("deny", "allow"), (True, False)):
+        answer = decide(ask(*order), policy, human)  # type: ignore[arg-type]  # from a product
+        if answer is not None:
+            assert answer.option in (*order, None)
+            assert answer.allowed is (policy == "allow" and ALLOW in order)
+
+
+def test_a_question_is_answered_once_whoever_is_first() -> None:
+    question = ask(ALLOW, DENY)
+    barrier = threading.Barrier(8)
+    results: list[bool] = []
+
+    def answer(option: Option) -> None:
+        barrier.wait()
+        results.append(question.answer(Answer(option, "you")))
+
+    threads = [threading.Thread(target=answer, args=([ALLOW, DENY][i % 2],)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == [False] * 7 + [True]
+    assert not question.open
