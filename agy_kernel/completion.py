@@ -9,17 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .commands import COMMANDS, fenced
+from .commands import COMMANDS
 from .conversation.conversation import Conversation
 from .display.markdown import safe
+from .options import NAMES
+from .tables import fenced
 
 SKIPPED = {".git", "node_modules", "__pycache__", ".venv", ".ipynb_checkpoints"}
 MOST_PATHS = 200
 PREVIEW_BYTES = 2_000
 
-PATH = re.compile(r"(?:^|\s)@([\w./~-]*)$")
+MENTION = re.compile(r"(?:^|\s)@([\w./~:-]*)$")
 SUBCOMMAND = re.compile(r"^%%?agy[ \t]+(\w*)$")
-CHOICE = re.compile(r"^%agy[ \t]+(model|mode)[ \t]+(\S*)$")
+CHOICE = re.compile(r"^%%?agy[ \t]+(?:.*[ \t])?(?:--)?(model|mode)[ \t]+(\S*)$")
+OPTION = re.compile(r"^%%?agy[ \t]+(?:.*[ \t])?(-[\w-]*)$")
+SPECIAL = ("cell:last", "error")
 SLASH = re.compile(r"^/(\S*)$")
 
 
@@ -46,26 +50,44 @@ class Completion:
         }
 
 
-def complete(code: str, cursor: int, conversation: Conversation | None) -> Completion:
+def complete(
+    code: str, cursor: int, names: Iterable[str], conversation: Conversation | None
+) -> Completion:
     """What could stand at the cursor of a prompt.
 
     Args:
+        names: the user's variables.
         conversation: knows the agent's commands, models and modes; None before the first prompt.
     """
     head = code[:cursor]
-    if match := PATH.search(head):
-        return Completion(_paths(match[1], _folder(conversation)), match.start(1), "path")
+    if match := MENTION.search(head):
+        mentions = _mentions(match[1], names, _folder(conversation))
+        return Completion(mentions, match.start(1), "reference")
     if match := CHOICE.match(head):
         known = dict(conversation.choices) if conversation else {}
         choices = next((c for what, c in known.items() if what == match[1]), None)
         ids = [c.id for c in choices.available] if choices else []
         return Completion(_starting(match[2], ids), match.start(2), "keyword")
+    if match := OPTION.match(head):
+        return Completion(_starting(match[1], NAMES), match.start(1), "keyword")
     if match := SUBCOMMAND.match(head):
         return Completion(_starting(match[1], COMMANDS), match.start(1), "keyword")
     if match := SLASH.match(head):
         names = [f"/{c.name}" for c in conversation.commands] if conversation else []
         return Completion(_starting(match[0], names), 0, "function")
     return Completion([], cursor, "text")
+
+
+def complete_line(line: str, names: Iterable[str], conversation: Conversation | None) -> list[str]:
+    """What could stand at the end of a line of a Python cell that begins with ``%agy``.
+
+    IPython puts each in the place of the last word, so the words are given whole.
+    """
+    found = complete(line, len(line), names, conversation)
+    typed = line[found.start :]
+    word = re.split(r"[\s=]", line)[-1]
+    before = word[: len(word) - len(typed)] if word.endswith(typed) else ""
+    return [before + match for match in found.matches]
 
 
 def inspect(code: str, cursor: int, conversation: Conversation | None) -> str | None:
@@ -86,6 +108,15 @@ def inspect(code: str, cursor: int, conversation: Conversation | None) -> str | 
 
 def _folder(conversation: Conversation | None) -> Path:
     return Path(conversation.cwd) if conversation else Path.cwd()
+
+
+def _mentions(prefix: str, names: Iterable[str], folder: Path) -> list[str]:
+    public = sorted(name for name in names if not name.startswith("_"))
+    return [
+        *_starting(prefix, SPECIAL),
+        *(_starting(prefix, public) if prefix else ()),
+        *_paths(prefix, folder),
+    ]
 
 
 def _starting(prefix: str, words: Iterable[str]) -> list[str]:

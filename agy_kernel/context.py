@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,85 +39,108 @@ class Context:
     """The notebook, as far as the agent may see it.
 
     Args:
-        shell: the IPython shell; its cells are recorded from now on.
-        settings: limits, and what is on.
+        shell: the IPython shell, whose cells are recorded from now on; None in a plain script.
         is_prompt_notebook: whether a cell is a prompt, or one asks from Python.
         is_ours: whether a cell's source only talks to the agent.
     """
 
     def __init__(
-        self,
-        shell: Any,
-        settings: Settings,
-        is_prompt_notebook: bool,
-        is_ours: Callable[[str], bool],
+        self, shell: Any, is_prompt_notebook: bool, is_ours: Callable[[str], bool]
     ) -> None:
-        self._shell, self._settings = shell, settings
-        self._is_prompt_notebook = is_prompt_notebook
-        self.recorder = Recorder(shell, is_ours)
-        self.enabled = settings.context
-        self.ration = _ration(settings)
+        self._shell, self._is_prompt_notebook = shell, is_prompt_notebook
+        self.recorder = Recorder(shell, is_ours) if shell is not None else None
+        self.is_on: bool | None = None
+        self.limit: int | None = None
         self._told: dict[str, Told] = {}
 
-    def gather(self, request: Request, folder: Path) -> Gathered:
-        """Read all that could go along; runs on the user's thread."""
-        if not self.enabled:
-            request = replace(request, context=False)
-        return gather(request, self._surface(folder))
+    def pack(self, request: Request, folder: str, settings: Settings) -> Pack:
+        """Read all that could go along with a prompt; runs on the user's thread."""
+        is_on = settings.context if self.is_on is None else self.is_on
+        request = replace(request, context=request.context and is_on)
+        gathered = gather(request, self._surface(Path(folder)))
+        return Pack(self, gathered, Path(folder), self._ration(settings), settings.instructions)
 
-    def assemble(
-        self, gathered: Gathered, session_id: str, folder: Path, capabilities: Capabilities
-    ) -> Assembled:
-        """Choose what goes along to a session; may run on the agent's thread."""
-        told = self._told.get(session_id, NOTHING)
-        return assemble(
-            gathered,
-            told.cells,
-            "" if told.instructions else self._instructions(folder),
-            capabilities,
-            self.ration,
-            Masker(os.environ),
-        )
+    def told(self, session_id: str) -> Told:
+        """What a session was told."""
+        return self._told.get(session_id, NOTHING)
 
-    def was_told(self, session_id: str, assembled: Assembled) -> None:
-        """The agent has received this; what is unchanged is not sent again."""
+    def was_told(self, session_id: str, cells: Mapping[str, str]) -> None:
+        """A session has received this: what is unchanged is not sent to it again."""
         before = self._told.pop(session_id, NOTHING)
-        self._told[session_id] = Told(True, {**before.cells, **assembled.sent})
+        self._told[session_id] = Told(True, {**before.cells, **cells})
         while len(self._told) > KEPT_SESSIONS:
             del self._told[next(iter(self._told))]
 
+    def instructions(self, folder: Path, with_files: bool) -> str:
+        """The block for a session's first prompt."""
+        files = (Path(jupyter_config_dir()) / "agy_kernel" / NAME, folder / NAME)
+        return instructions(self._is_prompt_notebook, files if with_files else ())
+
+    @contextmanager
+    def unrecorded(self) -> Iterator[None]:
+        """While the agent's own outputs are shown."""
+        with self.recorder.paused() if self.recorder is not None else nullcontext():
+            yield
+
     def close(self) -> None:
         """Record nothing any more."""
-        self.recorder.close()
+        if self.recorder is not None:
+            self.recorder.close()
 
     def _surface(self, folder: Path) -> Surface:
-        notebook = notebook_path(self._shell)
-        parent = self._shell.kernel.get_parent() if hasattr(self._shell, "kernel") else {}
-        return Surface(
-            self.recorder.cells,
-            self._shell.user_ns,
-            folder,
-            notebook,
-            str(parent.get("metadata", {}).get("cellId", "")),
+        if self._shell is None or self.recorder is None:
+            return Surface((), {}, folder)
+        kernel = getattr(self._shell, "kernel", None)
+        metadata = kernel.get_parent().get("metadata", {}) if kernel is not None else {}
+        cells, names = self.recorder.cells, self._shell.user_ns
+        cell_id = str(metadata.get("cellId", ""))
+        return Surface(cells, names, folder, notebook_path(names), cell_id)
+
+    def _ration(self, settings: Settings) -> Ration:
+        total = settings.context_bytes if self.limit is None else self.limit
+        pictures = Limits(
+            settings.image_bytes, settings.images_bytes, settings.images, settings.image_side
         )
-
-    def _instructions(self, folder: Path) -> str:
-        files = (Path(jupyter_config_dir()) / "agy_kernel" / NAME, folder / NAME)
-        return instructions(self._is_prompt_notebook, files if self._settings.instructions else ())
+        return Ration(Budget(total, settings.output_bytes), pictures)
 
 
-def notebook_path(shell: Any) -> Path | None:
+class Pack:
+    """What could go along with one prompt, and, once the session is known, what does."""
+
+    def __init__(
+        self, context: Context, gathered: Gathered, folder: Path, ration: Ration, with_files: bool
+    ) -> None:
+        self._context, self._gathered, self._folder = context, gathered, folder
+        self._ration, self._with_files = ration, with_files
+        self._session_id = ""
+        self._assembled = Assembled(())
+
+    @property
+    def description(self) -> str:
+        """What went along, in a few words."""
+        return self._assembled.description
+
+    def assemble(self, session_id: str, capabilities: Capabilities) -> Assembled:
+        """Choose what goes along to a session; may run on the agent's thread."""
+        told = self._context.told(session_id)
+        first = "" if told.instructions else self._instructions()
+        self._session_id = session_id
+        self._assembled = assemble(
+            self._gathered, told.cells, first, capabilities, self._ration, Masker(os.environ)
+        )
+        return self._assembled
+
+    def was_told(self) -> None:
+        """The agent has received it."""
+        if self._session_id:
+            self._context.was_told(self._session_id, self._assembled.sent)
+
+    def _instructions(self) -> str:
+        return self._context.instructions(self._folder, self._with_files)
+
+
+def notebook_path(names: Mapping[str, Any]) -> Path | None:
     """The notebook's file: as VS Code tells it, or as Jupyter Server did at the start."""
-    told = shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")
+    told = names.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")
     path = Path(str(told))
     return path if path.is_absolute() and path.suffix == ".ipynb" else None
-
-
-def _ration(settings: Settings) -> Ration:
-    return Ration(
-        Budget(settings.context_bytes, settings.output_bytes),
-        Limits(
-            settings.image_bytes, settings.images_bytes, settings.images, settings.image_side
-        ),
-    )
-

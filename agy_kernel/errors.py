@@ -10,6 +10,7 @@ AgyError
 │   ├── AuthenticationRequired it wants a sign-in first
 │   └── RequestFailed          it answered a request with an error
 └── TurnFailed                 the turn ended, but not well
+    └── TurnTimeout            it took longer than it was given
 
 ``TurnCancelled`` stands beside the tree: it is a ``KeyboardInterrupt``, so that Run All, nbclient
 and ``except Exception`` treat Stop as they treat Stop everywhere else.
@@ -89,6 +90,10 @@ class RequestFailed(AgentError):
 
 class TurnFailed(AgyError):
     """The turn ended, but not well: refused, cut off, or failed inside the agent."""
+
+
+class TurnTimeout(TurnFailed):
+    """The turn took longer than it was given, and was stopped."""
 
 
 class TurnCancelled(KeyboardInterrupt):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
 import os
 import signal
 import time
 from collections import deque
-from collections.abc import Coroutine
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,46 +19,78 @@ from typing import Any, TypeVar
 from .acp.connection import Connection
 from .acp.tape import Tape
 from .agents import catalogue
+from .context import Context, Pack
 from .conversation.conversation import Conversation
 from .conversation.engine import Engine, EventSink
 from .conversation.permissions import decide
 from .conversation.thread import AgentThread
 from .conversation.turn import Turn
 from .display.ask import FrontEnd
+from .display.code import CodeBlock
 from .display.footer import Circumstances, footer, problem, record
 from .display.inbox import CommMessage, Happened, Inbox, Interrupt
 from .display.interrupts import interrupts
 from .display.loop import BATCH, run_until_over
-from .display.output import CellOutput, Output
+from .display.output import CellOutput, Output, TerminalOutput
 from .display.pump import find_pump
+from .display.quiet import QuietView
 from .display.shown import Shown, View
 from .display.stream import StreamView
 from .display.view import NotebookView
-from .events import AgentInfo, Capabilities, Event, TurnBroken, TurnEnded
-from .prompt.blocks import Parcel, build
+from .errors import TurnCancelled, TurnTimeout
+from .events import Capabilities, Event, Notice, TurnBroken, TurnEnded
+from .prompt.gather import Request
+from .reply import Reply
 from .settings import Settings, load_settings
+from .tables import fenced
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 KEPT_TURNS = 20
+# Before an agent has said what it takes; the ones that are known take all of it.
+EVERYTHING = Capabilities(image=True, embedded_context=True)
 CLOSE_TIMEOUT = 1.9  # Jupyter kills a kernel that takes much longer to shut down
 
 
-class Host:
-    """What ``%agy`` and the Antigravity kernel stand on.
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a turn is run.
 
     Args:
-        shell: the IPython shell of a kernel.
+        agent: which agent to ask; empty for the one that the settings name.
+        timeout: seconds that it may take.
+        quiet: show nothing but questions.
     """
 
-    def __init__(self, shell: Any) -> None:
-        self._shell, self._kernel = shell, shell.kernel
+    agent: str = ""
+    timeout: float | None = None
+    quiet: bool = False
+
+
+class Host:
+    """What ``%agy``, ``ask`` and the Antigravity kernel stand on.
+
+    Args:
+        shell: the IPython shell, of a kernel or of a terminal; None in a plain script.
+        is_prompt_notebook: whether a cell is a prompt, or one asks from Python.
+        is_ours: whether a cell's source only talks to the agent, and is no news to it.
+    """
+
+    def __init__(
+        self,
+        shell: Any = None,
+        is_prompt_notebook: bool = False,
+        is_ours: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        self._shell, self._kernel = shell, getattr(shell, "kernel", None)
         self._thread = AgentThread()
         self._inbox = Inbox(self._wake)
         self._pump = find_pump(self._kernel, self._inbox)
         self._front_end = FrontEnd()
-        self._last_engine: Connection | None = None
+        self._is_prompt_notebook = is_prompt_notebook
+        self._conversations: dict[str, Conversation] = {}
+        self.context = Context(shell, is_prompt_notebook, is_ours)
         self.turns: deque[Shown] = deque(maxlen=KEPT_TURNS)
 
     @cached_property
@@ -69,14 +103,32 @@ class Host:
         """The record of the wire."""
         return Tape(self.settings.tape)
 
-    @cached_property
+    @property
     def conversation(self) -> Conversation:
-        """The conversation; its agent is started by the first prompt."""
-        launch = catalogue.find(self.settings.agent, self.settings.acp_bin)
+        """The conversation with the agent that the settings name."""
+        return self.conversation_with("")
+
+    def conversation_with(self, agent: str) -> Conversation:
+        """The conversation with an agent, which is started by the first prompt.
+
+        Args:
+            agent: a name from the catalogue or a command line; empty for the settings'.
+
+        Raises:
+            AgentNotFound: it is not installed.
+            SettingsError: it is neither.
+        """
+        name = agent or self.settings.agent
+        if name not in self._conversations:
+            self._conversations[name] = self._new_conversation(name)
+        return self._conversations[name]
+
+    def _new_conversation(self, agent: str) -> Conversation:
+        launch = catalogue.find(agent, self.settings.acp_bin)
         cwd = notebook_folder()
 
         def make_engine(on_event: EventSink) -> Engine:
-            self._last_engine = Connection(
+            return Connection(
                 launch,
                 cwd,
                 on_event,
@@ -85,79 +137,112 @@ class Host:
                 gate=self._inbox.room,
                 tape=self.tape,
             )
-            return self._last_engine
 
         return Conversation(make_engine, cwd, launch.name)
 
     @property
     def known_conversation(self) -> Conversation | None:
-        """The conversation, if anybody has needed it yet."""
-        return self.__dict__.get("conversation")
+        """The last conversation that anybody has needed."""
+        return next(reversed(self._conversations.values()), None)
 
     # -- a turn
 
-    def prompt(self, text: str) -> None:
+    def prompt(self, request: Request, manner: Manner = Manner()) -> Reply:
         """Send a prompt, show what comes of it, and return when the turn is over.
 
         Raises:
             AgyError: the turn failed; what was received is shown all the same.
+            TurnTimeout: it took longer than ``manner.timeout``.
             TurnCancelled: it was stopped.
         """
-        conversation = self.conversation
-        blocks, _ = build(Parcel(text), Capabilities())
-        output = CellOutput(self._shell)
-        shown = Shown(self._view(output, conversation.cwd))
+        conversation = self.conversation_with(manner.agent)
+        output = self._output()
+        shown = Shown(self._view(output, conversation.cwd, manner.quiet))
         turn = Turn(
             partial(self._happened, shown),
             partial(decide, policy=self.settings.permissions, human=output.human),
         )
+        run = _Run(conversation, self._pack(request, conversation.cwd), turn)
         self.turns.append(shown)
         begin = time.monotonic()
-        with interrupts(self.interrupted):
+        with interrupts(self.interrupted), self.context.unrecorded():
             run_until_over(
                 shown,
                 self._inbox,
                 self._pump,
-                start=lambda: self._submit(conversation.prompt(blocks, turn)),
+                start=lambda: self._submit(run.within(manner.timeout)),
                 stop=lambda: self._submit(conversation.stop(turn)),
             )
-            self._end(shown, time.monotonic() - begin)
+            how = _circumstances(conversation, time.monotonic() - begin, run.pack.description)
+            self._end(shown, how)
+        if shown.transcript.stop_reason not in (None, "refusal"):
+            run.pack.was_told()
+        if run.timed_out:
+            raise TurnTimeout(f"the turn took longer than {manner.timeout:g} s and was stopped.")
         if (error := problem(shown.transcript, _ending(shown), turn.stopping)) is not None:
             raise error
+        return Reply.of(shown.transcript, how)
+
+    def _pack(self, request: Request, folder: str) -> Pack:
+        """Read what could go along: code of the person's objects runs here, so Stop ends it."""
+        try:
+            with interrupts(signal.default_int_handler):
+                return self.context.pack(request, folder, self.settings)
+        except KeyboardInterrupt:
+            raise TurnCancelled("stopped before anything was sent.") from None
+
+    def preview(self, text: str = "(your prompt)") -> str:
+        """What the next prompt would send, exactly, as Markdown."""
+        conversation = self.conversation
+        engine = conversation.engine
+        capabilities = engine.capabilities if engine is not None else EVERYTHING
+        pack = self._pack(Request(text), conversation.cwd)
+        assembled = pack.assemble(conversation.session_id or "", capabilities)
+        blocks = json.dumps(assembled.blocks, ensure_ascii=False, indent=1)
+        said = "\n".join(f"- {notice}" for notice in assembled.notices)
+        return f"{assembled.description or 'only the prompt'}\n\n{said}\n\n{fenced(blocks, 'json')}"
+
+    def offer_code(self, blocks: Sequence[CodeBlock], number: int = 1) -> str:
+        """Put a code block into the next cell, not to be run by us; returns what to say of it."""
+        if not 1 <= number <= len(blocks):
+            count = f"{len(blocks)} code block{'s' if len(blocks) != 1 else ''}"
+            return f"The reply has {count if blocks else 'no code block'}."
+        self._shell.set_next_input(blocks[number - 1].as_cell(self._is_prompt_notebook))
+        more = len(blocks) - number
+        return f"{more} more: `%agy code {number + 1}`" if more else ""
 
     def interrupted(self, *_: object) -> None:
-        """Handle SIGINT: only leave a note; an exception could tear a message, or lose an event."""
-        self._inbox.put(Interrupt())
+        """Handle SIGINT: only leave a note; an exception could tear a message, or lose an event.
 
-    def _view(self, output: Output, folder: str) -> View:
+        Raises:
+            KeyboardInterrupt: where code of the person's runs, in answer to a widget, and hangs.
+        """
+        self._inbox.put(Interrupt())
+        if self._pump.is_stuck:
+            raise KeyboardInterrupt
+
+    def _output(self) -> Output:
+        return CellOutput(self._shell) if self._kernel is not None else TerminalOutput()
+
+    def _view(self, output: Output, folder: str, quiet: bool) -> View:
+        view: View = StreamView(output, folder, self._front_end)
         if output.updates:
-            return NotebookView(output, folder, self._front_end, self._pump.works)
-        return StreamView(output, folder, self._front_end)
+            view = NotebookView(output, folder, self._front_end, self._pump.works)
+        return QuietView(view) if quiet else view
 
     def _happened(self, shown: Shown, event: Event) -> None:
         self._inbox.put(Happened(shown, event))
 
-    def _end(self, shown: Shown, seconds: float) -> None:
-        how, ending = self._circumstances(seconds), _ending(shown)
+    def _end(self, shown: Shown, how: Circumstances) -> None:
+        ending = _ending(shown)
         shown.view.end(footer(shown.transcript, ending, how), record(shown.transcript, ending, how))
-
-    def _circumstances(self, seconds: float) -> Circumstances:
-        # An agent that has ended in this turn is still the one that it ran with.
-        conversation, engine = self.conversation, self._last_engine
-        chosen = {what: choices.name() for what, choices in conversation.choices.items()}
-        return Circumstances(
-            engine.info if engine and engine.info.name else AgentInfo(conversation.name),
-            conversation.session_id or "",
-            chosen.get("model", ""),
-            chosen.get("mode", ""),
-            seconds,
-        )
 
     # -- between turns
 
     def _wake(self) -> None:
         """Something came while no turn was running: look at it when the kernel has time."""
-        self._kernel.io_loop.add_callback(self._drain)
+        if self._kernel is not None:
+            self._kernel.io_loop.add_callback(self._drain)
 
     def _drain(self) -> None:
         late: dict[int, Shown] = {}
@@ -189,16 +274,54 @@ class Host:
         self._thread.submit(work).add_done_callback(_report)
 
     def close(self) -> None:
-        """End the agent and all it started, within two seconds."""
-        if (conversation := self.known_conversation) is not None:
-            closing = self._thread.submit(conversation.close())
-            try:
-                closing.result(CLOSE_TIMEOUT)
-            except FutureTimeout:
-                log.warning("the agent did not end in time; its watchdog will see to it")
+        """End the agents and all they started, within two seconds."""
+        closing = [self._thread.submit(c.close()) for c in self._conversations.values()]
+        _, unfinished = wait(closing, CLOSE_TIMEOUT)
+        if unfinished:
+            log.warning("an agent did not end in time; its watchdog will see to it")
+        self.context.close()
         self.tape.close()
         if not self._inbox.has_reader:
             self._thread.close()
+
+
+class _Run:
+    """A prompt on its way: what is sent, and for how long it may take."""
+
+    def __init__(self, conversation: Conversation, pack: Pack, turn: Turn) -> None:
+        self._conversation, self.pack, self._turn = conversation, pack, turn
+        self.timed_out = False
+
+    async def within(self, seconds: float | None) -> None:
+        limit = seconds and asyncio.create_task(self._stop_after(seconds), name="agy time-out")
+        try:
+            await self._conversation.prompt(self._blocks, self._turn)
+        finally:
+            if limit:
+                limit.cancel()
+
+    def _blocks(self, session_id: str, capabilities: Capabilities) -> Sequence[dict[str, Any]]:
+        assembled = self.pack.assemble(session_id, capabilities)
+        for notice in assembled.notices:
+            self._turn.take(Notice(notice, "warning"))
+        return assembled.blocks
+
+    async def _stop_after(self, seconds: float) -> None:
+        if not await self._turn.ends_within(seconds):
+            self.timed_out = True
+            await self._conversation.stop(self._turn)
+
+
+def _circumstances(conversation: Conversation, seconds: float, sent: str) -> Circumstances:
+    chosen = {what: choices.name() for what, choices in conversation.choices.items()}
+    return Circumstances(
+        conversation.info,
+        conversation.session_id or "",
+        chosen.get("model", ""),
+        chosen.get("mode", ""),
+        seconds,
+        sent,
+    )
 
 
 def notebook_folder() -> str:

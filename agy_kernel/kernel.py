@@ -21,6 +21,7 @@ from . import __version__
 from .completion import complete, inspect
 from .conversation.conversation import Conversation
 from .display.interrupts import interrupts
+from .host import Host
 from .magics import AgyMagics
 
 PYTHON_CELL = re.compile(r"\s*%%py[ \t]*(?:\n|$)")
@@ -72,6 +73,10 @@ class AgyShell(ZMQInteractiveShell):
         is_code = PYTHON_CELL.match(cell) or self._is_magic(cell) or cell.lstrip()[:1] in ("", "!")
         return None if is_code else ("", cell)
 
+    def is_prompt(self, cell: str) -> bool:
+        """Whether a cell talks to the agent, and not to this kernel."""
+        return self._parts(cell) is not None
+
     def _is_magic(self, cell: str) -> bool:
         match = MAGIC.match(cell)
         kind = "cell" if match and match[1] == "%%" else "line"
@@ -105,7 +110,8 @@ class AgyKernel(IPythonKernel):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.magics = AgyMagics(self.shell)
+        host = Host(self.shell, is_prompt_notebook=True, is_ours=self.shell.is_prompt)
+        self.magics = AgyMagics(self.shell, host)
         self.shell.register_magics(self.magics)
 
     @property
@@ -138,7 +144,7 @@ class AgyKernel(IPythonKernel):
 
     async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
         """Complete a prompt, or what IPython understands."""
-        found = complete(code, cursor_pos, self._conversation)
+        found = complete(code, cursor_pos, self.shell.user_ns, self._conversation)
         if not found.matches and self._is_code(code):
             return await _awaited(super().do_complete(code, cursor_pos))
         return found.reply(cursor_pos)

@@ -7,10 +7,15 @@ from typing import Any
 
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
+from . import options, syntax
 from .commands import Prompt, parse
+from .completion import complete_line
 from .display.markdown import safe
-from .errors import AgyError
-from .host import Host
+from .host import Host, Manner
+from .options import Options
+from .prompt.gather import Request
+
+OURS = ("%agy", "%%agy")
 
 
 @magics_class
@@ -18,55 +23,106 @@ class AgyMagics(Magics):
     """The magics of one shell.
 
     Args:
-        shell: the IPython shell of a kernel.
+        shell: the IPython shell, of a kernel or of a terminal.
+        host: what the magics stand on.
     """
 
-    def __init__(self, shell: Any) -> None:
+    def __init__(self, shell: Any, host: Host) -> None:
         super().__init__(shell)
-        self.host = Host(shell)
-        self._display = shell.display_pub
+        self.host = host
+        self._ip = shell
 
     @no_var_expand
     @line_cell_magic
     def agy(self, line: str, cell: str | None = None) -> None:
         """Ask the agent, or tell this kernel something about it: ``%agy help``.
 
-        Of a cell, the first line may be a command; what is below it is a prompt.
+        The first line may begin with options, and may be a command; what is below is a prompt.
         """
-        prompt = cell or ""
-        if line.strip() or cell is None:
-            parsed = parse(line)
-            if isinstance(parsed, Prompt):
-                prompt = f"{parsed.text}\n{prompt}" if prompt else parsed.text
-            else:
-                command, words = parsed
-                self._show(command.run(self.host, words))
-        if prompt.strip():
-            self.host.prompt(prompt)
+        wanted, line = options.read(line)
+        parsed = Prompt("") if cell is not None and not line else parse(line)
+        prompt = parsed.text if isinstance(parsed, Prompt) else ""
+        if not isinstance(parsed, Prompt):
+            command, words = parsed
+            self._show(command.run(self.host, words))
+        text = "\n".join(part for part in (prompt, cell or "") if part.strip())
+        if text:
+            self._prompt(text, wanted)
+
+    def _prompt(self, text: str, wanted: Options) -> None:
+        self._prepare(wanted)
+        values, unknown = self._values(wanted.expressions)
+        request = Request(text, values, wanted.images, wanted.cells, wanted.context, unknown)
+        reply = self.host.prompt(request, Manner(wanted.agent, wanted.timeout, wanted.quiet))
+        if wanted.output:
+            self._ip.user_ns[wanted.output] = reply
+        if wanted.code:
+            self._show(self.host.offer_code(reply.code_blocks))
+
+    def _prepare(self, wanted: Options) -> None:
+        """Do what the options ask for before anything is sent; a wrong word sends nothing."""
+        conversation = self.host.conversation_with(wanted.agent)
+        if wanted.new:
+            conversation.new_session()
+        if wanted.model:
+            self.host.wait_for(conversation.choose("model", wanted.model))
+        if wanted.mode:
+            self.host.wait_for(conversation.choose("mode", wanted.mode))
+
+    def _values(self, expressions: tuple[str, ...]) -> tuple[list[tuple[str, Any]], list[str]]:
+        values: list[tuple[str, Any]] = []
+        notices: list[str] = []
+        for expression in expressions:
+            try:
+                values.append((expression, eval(expression, self._ip.user_ns)))
+            except Exception as error:
+                notices.append(f"{expression} is not sent: {type(error).__name__}: {error}")
+        return values, notices
 
     def _show(self, markdown: str) -> None:
-        self._display.publish({"text/markdown": safe(markdown), "text/plain": markdown})
+        if markdown:
+            bundle = {"text/markdown": safe(markdown), "text/plain": markdown}
+            self._ip.display_pub.publish(bundle)
 
 
-def load(shell: Any) -> None:
-    """Add the magics to a shell.
+def is_ours(source: str) -> bool:
+    """Whether a cell of a Python notebook only talks to the agent."""
+    lines = [line for line in source.strip().splitlines() if line.strip()]
+    return source.lstrip().startswith("%%agy") or (
+        bool(lines) and all(line.split()[0] in OURS for line in lines)
+    )
 
-    Raises:
-        AgyError: the shell is not a kernel's.
-    """
-    if getattr(shell, "kernel", None) is None:
-        raise AgyError("%agy needs a Jupyter kernel, and this is a terminal.")
-    magics = AgyMagics(shell)
+
+def load(shell: Any) -> AgyMagics:
+    """Add the magics to a shell."""
+    magics = AgyMagics(shell, Host(shell, is_ours=is_ours))
     shell.register_magics(magics)
+    syntax.install(shell)
+    for key in OURS:
+        shell.set_hook("complete_command", magics_completer(magics.host), str_key=key)
     # Only our own kernel is told when it is shut down.
     atexit.register(magics.host.close)
+    return magics
 
 
 def unload(shell: Any) -> None:
-    """Take the magics away again, and end the agent."""
+    """Take the magics away again with all their hooks, and end the agent."""
     manager = shell.magics_manager
     magics = manager.registry.pop(AgyMagics.__name__)
     for kind in ("line", "cell"):
         del manager.magics[kind]["agy"]
+    syntax.remove(shell)
+    for key in OURS:
+        shell.strdispatchers["complete_command"].strs.pop(key, None)
     atexit.unregister(magics.host.close)
     magics.host.close()
+
+
+def magics_completer(host: Host) -> Any:
+    """IPython's hook for the completion of a line that begins with ``%agy``."""
+
+    def complete(shell: Any, event: Any) -> list[str]:
+        line = event.line[: len(event.text_until_cursor)]
+        return complete_line(line, shell.user_ns, host.known_conversation)
+
+    return complete

@@ -7,16 +7,20 @@ no quoting, no escapes. So the line is read from the left, option by option.
 from __future__ import annotations
 
 import ast
+import math
 import re
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from keyword import iskeyword
 from typing import Any
 
 from .errors import CommandError
 
 OPTION = re.compile(r"\s*(?P<name>--?[A-Za-z][\w-]*)(?=\s|=|$)")
-VALUE = re.compile(r"""(?:\s+|=)(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>\S+))""")
-CELLS = re.compile(r"(?P<first>\d+)(?:-(?P<last>\d+))?\Z")
+VALUE = re.compile(
+    r"""(?:\s+|=)(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>(?!--?[A-Za-z])\S+))(?!\S)"""
+)
+CELLS = re.compile(r"(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?\Z")
 USAGE = (
     "%%agy [--new] [--model MODEL] [--mode MODE] [--agent AGENT] [--with EXPR[,EXPR]] "
     "[--cells 3-7] [--no-context] [--image PATH] [-o NAME] [--code] [--timeout S] [--quiet]"
@@ -75,7 +79,7 @@ NAMES = {
 
 
 def read(line: str) -> tuple[Options, str]:
-    """The options at the beginning of a line, and the rest of it.
+    """The options at the beginning of a line, and the rest of it: byte for byte.
 
     Raises:
         CommandError: an unknown option or a bad value, with the usage line.
@@ -89,14 +93,17 @@ def read(line: str) -> tuple[Options, str]:
         value: Any = kind.constant
         if kind.takes_value:
             value, line = _value(name, line)
+        elif line.startswith("="):
+            raise _wrong(f"{name} takes no value.")
         options = _with(options, kind.field, value, name)
-    return options, line.strip()
+        line = line.lstrip()
+    return options, line
 
 
 def _value(name: str, line: str) -> tuple[str, str]:
     match = VALUE.match(line)
     if match is None:
-        raise CommandError(f"{name} needs a value.\nUsage: {USAGE}")
+        raise _wrong(f"{name} needs a value.")
     text = next(v for v in (match["double"], match["single"], match["bare"]) if v is not None)
     return text, line[match.end() :]
 
@@ -110,29 +117,31 @@ def _with(options: Options, what: str, value: Any, name: str) -> Options:
         value = _cells(value)
     elif what == "timeout":
         value = _seconds(value)
-    elif what == "output" and not value.isidentifier():
-        raise CommandError(f"{name} needs the name of a variable, not {value!r}.")
+    elif what == "output" and (not value.isidentifier() or iskeyword(value)):
+        raise _wrong(f"{name} needs the name of a variable, not {value!r}.")
     return replace(options, **{what: value})
 
 
 def _expressions(text: str) -> list[str]:
     """The expressions of a list with commas; a comma inside brackets separates nothing."""
     try:
-        tree = ast.parse(f"({text},)", mode="eval")
-    except SyntaxError:
-        raise CommandError(f"--with needs Python expressions, not {text!r}.") from None
-    elements = tree.body.elts if isinstance(tree.body, ast.Tuple) else []
+        tree = ast.parse(f"[{text}]", mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        tree = None
+    elements = tree.elts if isinstance(tree, ast.List) else []
+    if not elements or any(isinstance(element, ast.Starred) for element in elements):
+        raise _wrong(f"--with needs Python expressions, not {text!r}.")
     return [ast.unparse(element) for element in elements]
 
 
 def _cells(text: str) -> range:
     match = CELLS.match(text)
     if match is None:
-        raise CommandError(f"--cells needs numbers like 3 or 3-7, not {text!r}.")
+        raise _wrong(f"--cells needs numbers like 3 or 3-7, not {text!r}.")
     first = int(match["first"])
     last = int(match["last"] or first)
     if last < first:
-        raise CommandError(f"--cells {text} is empty.")
+        raise _wrong(f"--cells {text} is empty.")
     return range(first, last + 1)
 
 
@@ -141,12 +150,16 @@ def _seconds(text: str) -> float:
         seconds = float(text)
     except ValueError:
         seconds = 0.0
-    if not seconds > 0:
-        raise CommandError(f"--timeout needs seconds, not {text!r}.")
+    if not 0 < seconds < math.inf:
+        raise _wrong(f"--timeout needs seconds, not {text!r}.")
     return seconds
 
 
 def _unknown(name: str) -> CommandError:
     near = get_close_matches(name, NAMES, n=2, cutoff=0.6)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
-    return CommandError(f"unknown option {name}.{hint}\nUsage: {USAGE}\nNothing was sent.")
+    return _wrong(f"unknown option {name}.{hint}")
+
+
+def _wrong(what: str) -> CommandError:
+    return CommandError(f"{what}\nUsage: {USAGE}\nNothing was sent.")

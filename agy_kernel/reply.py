@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .conversation.transcript import ToolCall, Transcript
+from .display.code import CodeBlock, code_blocks
 from .display.footer import Circumstances
 from .display.markdown import safe
 from .events import Usage
@@ -44,10 +45,8 @@ class Reply:
         )
 
     @property
-    def code(self) -> list[str]:
+    def code_blocks(self) -> list[CodeBlock]:
         """The reply's code blocks, without their fences."""
-        from .display.markdown import code_blocks
-
         return code_blocks(self.text)
 
     def __str__(self) -> str:

@@ -52,6 +52,28 @@ class Settings(BaseSettings):
     start_timeout: float = Field(
         default=120.0, gt=0, description="Seconds that an agent may take to answer `initialize`."
     )
+    context: bool = Field(
+        default=True, description="Whether what ran in the notebook goes along with a prompt."
+    )
+    instructions: bool = Field(
+        default=True, description="Whether a session's first prompt brings `AGENTS.md` files along."
+    )
+    context_bytes: int = Field(
+        default=24_000, ge=0, description="Bytes of text that go along with a prompt, at most."
+    )
+    output_bytes: int = Field(
+        default=2_000, ge=0, description="Bytes of one output of a cell that go along, at most."
+    )
+    images: int = Field(default=4, ge=0, description="Pictures that go along, at most.")
+    image_bytes: int = Field(
+        default=1_000_000, ge=1_000, description="Bytes of one picture, at most."
+    )
+    images_bytes: int = Field(
+        default=3_000_000, ge=0, description="Bytes of all pictures of a prompt, at most."
+    )
+    image_side: int = Field(
+        default=1_568, ge=16, description="Pixels of a picture's longer side, at most."
+    )
 
 
 def load_settings() -> Settings:

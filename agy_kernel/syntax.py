@@ -1,8 +1,8 @@
 """``%agy`` lines in Python cells, taken as they are typed.
 
 IPython would take ``%agy what stands out?`` for a request for help. This transformer stands before
-IPython's own and turns the line into a call, whatever the prose in it looks like; the position comes
-from tokens, so that a line in a string stays a string.
+IPython's own and turns the line into a call, whatever the prose in it looks like; where the line
+begins is told by tokens, so that a line in a string stays a string.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class AgyLine(TokenTransformBase):
     def find(cls, tokens_by_line: list[list[TokenInfo]]) -> AgyLine | None:
         """Find the first such line that is not transformed yet."""
         for line in tokens_by_line:
-            start = next((n for n, token in enumerate(line) if token.string.strip()), None)
-            if start is None or [t.string for t in line[start : start + 2]] != ["%", "agy"]:
+            written = [token for token in line if token.string.strip()][:3]
+            if [token.string for token in written[:2]] != ["%", "agy"]:
                 continue
-            after = line[start + 2 : start + 3]
-            if after and after[0].start == line[start + 1].end and after[0].string.strip():
-                continue  # %agy.x, %agy=1
-            return cls(line[start].start)
+            # Not "% agy", and not "%agy?", "%agy.x", "%agy=1".
+            after = written[2:]
+            if _touch(*written[:2]) and not (after and _touch(written[1], after[0])):
+                return cls(written[0].start)
         return None
 
     def transform(self, lines: list[str]) -> list[str]:
@@ -41,6 +41,7 @@ class AgyLine(TokenTransformBase):
 
 def install(shell: Any) -> None:
     """Let a shell's cells be read so."""
+    remove(shell)
     shell.input_transformer_manager.token_transformers.append(AgyLine)
 
 
@@ -49,3 +50,7 @@ def remove(shell: Any) -> None:
     transformers = shell.input_transformer_manager.token_transformers
     if AgyLine in transformers:
         transformers.remove(AgyLine)
+
+
+def _touch(one: TokenInfo, other: TokenInfo) -> bool:
+    return one.end == other.start

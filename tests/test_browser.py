@@ -216,3 +216,31 @@ def test_the_kernel_is_in_the_launcher(lab: Lab, page: Page) -> None:
     expect(card.first).to_be_visible(timeout=PATIENCE)
     icon = card.first.locator("img")
     assert icon.evaluate("image => image.naturalWidth") > 0
+
+
+def test_a_plot_goes_along_from_a_python_notebook(lab: Lab, page: Page) -> None:
+    plot = "import matplotlib.pyplot as plt\nplt.plot([1, 3, 2])\nplt.show()"
+    cells = ["%load_ext agy_kernel", plot, "%%agy\ndescribe the plot", "1 + 1"]
+    lab.write("plot.ipynb", cells, kernel="python3")
+    notebook = Notebook(page, lab, "plot.ipynb").open()
+    for index in range(2):
+        notebook.run(index)
+        notebook.expect_done(index, index + 1)
+    output = notebook.run(2)
+    see(output, "1 image")
+    see(output, "sent 1 cell, 1 image")
+    notebook.run(3)
+    see(notebook.output(3), "2")
+
+
+def test_click_in_a_python_notebook(lab: Lab, page: Page) -> None:
+    cells = ["%load_ext agy_kernel", "%agy Create python.py that greets\nprint('python', 6 * 7)"]
+    lab.write("python.ipynb", cells, kernel="python3")
+    notebook = Notebook(page, lab, "python.ipynb").open()
+    notebook.run(0)
+    notebook.expect_done(0, 1)
+    output = notebook.run(1)
+    notebook.button(1, "Allow").click(timeout=PATIENCE)
+    notebook.expect_done(1, 2)
+    see(output, "python 42")
+    assert (lab.root / "python.py").exists()

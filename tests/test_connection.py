@@ -664,8 +664,8 @@ async def test_an_agent_that_closes_its_output_but_lives_is_lost_and_ended() -> 
 
 
 async def test_an_agent_that_closes_its_input_but_lives_is_lost_and_ended() -> None:
-    flood = scripted.to_stderr("still here\n")
-    script = [PROMPTED, scripted.close("stdin"), flood, scripted.report_term(), scripted.pause()]
+    words = scripted.to_stderr("still here\n")
+    script = [PROMPTED, scripted.close("stdin"), words, scripted.pause()]
     async with opened(*opening(), *script) as it:
         with pytest.raises(AgentExited) as exited:
             await it.prompt()

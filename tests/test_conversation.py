@@ -35,7 +35,8 @@ from agy_kernel.events import (
     TurnEnded,
     UsageChanged,
 )
-from tests.agents import scripted
+from tests.agents import real, scripted
+from tests.agents.model_endpoint import ModelEndpoint
 from tests.agents.scripted import (
     Step,
     answer,
@@ -55,11 +56,13 @@ from tests.agents.scripted import (
     turn,
     update,
 )
+from tests.agents.scripts import SCRIPTS
 from tests.support.cells import Cell, Talk, talking
 from tests.support.leaks import (
     nothing_is_left,  # noqa: F401
     processes_left,
 )
+from tests.support.processes import happens_within
 
 PROMPTED = expect("session/prompt")
 END_TURN = answer("session/prompt", {"stopReason": "end_turn"})
@@ -529,8 +532,8 @@ async def test_a_new_session_is_one_that_remembers_nothing() -> None:
 
 
 async def test_the_late_end_of_an_old_process_does_not_touch_the_new_one() -> None:
-    # It closes its output and so is lost, but lives through TERM until it is killed.
-    stays = [ignore("EOF"), ignore("TERM"), *opening(), PROMPTED, scripted.close("stdout")]
+    # It closes its output and so is lost, but lives until TERM.
+    stays = [ignore("EOF"), *opening(), PROMPTED, scripted.close("stdout")]
     second = [*hello(), *LOADED, *turn("two"), *turn("three")]
     async with talking([*stays, scripted.pause()], second) as talk:
         await talk.ask().error()
@@ -656,10 +659,9 @@ async def test_stop_twice_is_stop_once_and_stop_while_idle_is_nothing() -> None:
 
 
 async def test_stop_during_the_start_ends_the_process_and_sends_nothing() -> None:
-    start = [ignore("EOF"), expect("initialize"), scripted.to_stderr("up\n"), hold()]
-    async with talking(start, [*opening(), *turn("fine")]) as talk:
+    async with talking([ignore("EOF"), hold()], [*opening(), *turn("fine")]) as talk:
         cell = talk.ask()
-        await cell.until(lambda event: isinstance(event, Progress))
+        await talk.until_sent("initialize")
         assert await cell.stop() < 3
         assert await cell.end() == TurnEnded("cancelled")
         assert processes_left() == set()
@@ -669,10 +671,10 @@ async def test_stop_during_the_start_ends_the_process_and_sends_nothing() -> Non
 
 
 async def test_stop_while_the_session_opens_sends_nothing_and_keeps_the_agent() -> None:
-    opens = [NEW, send(chunk("asked", "s1")), *new_session("s2"), *turn("fine", session="s2")]
+    opens = [NEW, *new_session("s2"), *turn("fine", session="s2")]
     async with talking([*hello(), *opens]) as talk:
         cell = talk.ask()
-        await cell.until(lambda event: isinstance(event, Progress))
+        await talk.until_sent("session/new")
         assert await cell.stop() < 1
         assert talk.wire.methods() == ["initialize", "session/new"]
         assert (await talk.turn()).text == "fine"
@@ -684,7 +686,7 @@ async def test_stop_while_a_session_loads_lets_the_next_prompt_load_it() -> None
     async with talking([*opening(), *DIES], second) as talk:
         await talk.ask().error()
         cell = talk.ask()
-        await cell.until(lambda event: isinstance(event, Progress))
+        await talk.until_sent("session/load", start=2)
         assert await cell.stop() < 1
         assert cell.text == ""
         cell = await talk.turn()
@@ -839,21 +841,65 @@ async def test_closing_ends_the_turn_the_question_and_whoever_waits() -> None:
 
 
 async def test_closing_during_the_start_ends_the_process() -> None:
-    async with talking([expect("initialize"), hold()]) as talk:
+    async with talking([hold()]) as talk:
         cell = talk.ask()
-        await cell.until(lambda event: isinstance(event, Progress))
+        await talk.until_sent("initialize")
         await talk.conversation.close()
         assert await cell.end() == TurnEnded("cancelled")
         assert processes_left() == set()
 
 
 async def test_closing_waits_for_the_end_of_an_agent_that_was_lost_before() -> None:
-    stays = [ignore("EOF"), ignore("TERM"), *opening(), PROMPTED, scripted.close("stdout")]
+    stays = [ignore("EOF"), *opening(), PROMPTED, scripted.close("stdout")]
     async with talking([*stays, scripted.pause()]) as talk:
         await talk.ask().error()
         assert processes_left() != set()
         await talk.conversation.close()
         assert processes_left() == set()
+
+
+# -- codex, which puts its commands into process groups and sessions of their own
+
+
+@pytest.mark.real_agent
+@pytest.mark.parametrize("how", ["stop", "close", "kill"])
+async def test_what_codex_runs_ends_with_its_turn_or_with_it(how: str, tmp_path: Path) -> None:
+    home, work = tmp_path / "home", tmp_path / "work"
+    home.mkdir()
+    work.mkdir()
+    prompt = SCRIPTS["codex"].run_command("touch started; sleep 600 & sleep 600")
+    with ModelEndpoint() as endpoint:
+        agent = real.codex(home, endpoint)
+        launch = Launch("codex", agent.argv, agent.env)
+        conversation = Conversation(
+            lambda on_event: Connection(launch, str(work), on_event), str(work), "codex"
+        )
+        cell = Cell(conversation, lambda question: Answer(question.options[0], by="test"), prompt)
+        assert await asyncio.to_thread(happens_within, 30, (work / "started").exists)
+        running = processes_left()
+        if how == "stop":
+            assert await cell.stop() < 1
+        elif how == "kill":
+            assert conversation.engine is not None
+            assert conversation.engine.pid is not None
+            os.kill(conversation.engine.pid, signal.SIGKILL)
+            assert isinstance(await cell.error(), AgentExited)
+        if how != "close":
+            assert await asyncio.to_thread(happens_within, 5, lambda: commands(running) == set())
+        await conversation.close()
+        assert processes_left() == set()
+
+
+def commands(pids: set[int]) -> set[int]:
+    """Those of the processes that are commands of the test, and still run."""
+    return {pid for pid in pids & processes_left() if b"sleep" in command_line(pid)}
+
+
+def command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 # -- the thread that it all lives in

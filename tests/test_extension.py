@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -113,14 +114,50 @@ def test_unload_ends_the_agent_and_load_brings_another(start_kernel: StartKernel
     assert kernel.agents
 
 
-def test_terminal_is_told_that_a_kernel_is_needed(tmp_path_factory: pytest.TempPathFactory) -> None:
-    folder = tmp_path_factory.mktemp("terminal")
+def in_terminal(folder: Path, *lines: str) -> str:
+    code = "\n".join(("%load_ext agy_kernel", *lines))
     done = subprocess.run(
-        [sys.executable, "-m", "IPython", "--colors=NoColor", "-c", "%load_ext agy_kernel"],
-        env=isolated(folder),
+        [sys.executable, "-m", "IPython", "--colors=NoColor", "-c", code],
+        env=isolated(folder) | {"AGY_AGENT": "simulator"},
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert "%agy needs a Jupyter kernel" in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
+    return done.stdout
+
+
+def test_terminal_ipython_writes_the_reply_as_text(tmp_path: Path) -> None:
+    text = in_terminal(tmp_path, "%agy Say hello", "%agy status", "print('after')")
+    assert text.index("I stand in for Antigravity") < text.index("tokens not reported")
+    assert "| session |" in text
+    assert "after" in text
+
+
+def test_terminal_without_a_keyboard_refuses(tmp_path: Path) -> None:
+    text = in_terminal(tmp_path, "%agy Create no.py that greets")
+    assert "AGY_PERMISSIONS=allow" in text
+    assert not (tmp_path / "no.py").exists()
+
+
+def test_plain_script_asks_without_jupyter(tmp_path: Path) -> None:
+    script = (
+        "from agy_kernel import ask\n"
+        "numbers = [1, 2, 3]\n"
+        "reply = ask('SIM: [{\"echo\": true}]', numbers, quiet=True)\n"
+        "print(reply.text)\n"
+        "print(reply.stop_reason, reply.seconds > 0, bool(reply.session_id))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=isolated(tmp_path) | {"AGY_AGENT": "simulator"},
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "variable-numbers" in done.stdout
+    assert "end_turn True True" in done.stdout

@@ -187,11 +187,18 @@ def test_an_error_stays_the_error_that_it_is() -> None:
         ([TextChunk("agent", "Agent execution error: 502\nmore")], True),
         ([TextChunk("agent", "Agent exec"), TextChunk("agent", "ution error: 502")], True),
         ([TextChunk("agent", "\n Agent execution error: 502")], True),
-        ([TextChunk("agent", "Ok."), ToolCallUpdate("a"), TextChunk("agent", "Agent execution error: x")], True),
+        (
+            [
+                TextChunk("agent", "Ok."),
+                ToolCallUpdate("a"),
+                TextChunk("agent", "Agent execution error: x"),
+            ],
+            True,
+        ),
         ([TextChunk("agent", "It said: Agent execution error: x")], False),
         ([TextChunk("thought", "Agent execution error: x")], False),
     ],
-)  # fmt: skip
+)
 def test_a_failure_that_comes_as_text_is_one(events: list[Event], fails: bool) -> None:
     error = problem(folded(*events), END, stopped=False)
     assert isinstance(error, TurnFailed) is fails

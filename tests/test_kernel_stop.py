@@ -165,6 +165,22 @@ def test_stop_while_the_agent_starts(
     assert not kernel.sent("session/prompt")
 
 
+def test_stop_of_a_command_that_needs_the_agent(
+    starting_kernel: Kernel, stop: Callable[[Kernel], None]
+) -> None:
+    kernel = starting_kernel
+    hellos = len(kernel.sent("initialize"))
+    cell = kernel.send("%agy model")
+    kernel.wait(lambda: len(kernel.sent("initialize")) > hellos, "the start of the agent")
+    agent = kernel.agent
+    begin = time.monotonic()
+    stop(kernel)
+    kernel.finish(cell)
+    assert cell.replied - begin < AT_ONCE
+    assert cell.error["ename"] == "KeyboardInterrupt"
+    assert happens_within(2, lambda: agent not in kernel.agents)
+
+
 def test_progress_of_a_slow_start_is_shown(starting_kernel: Kernel) -> None:
     cell = starting_kernel.send("Say hello")
     starting_kernel.shows(cell, "starting python (1 s)")
@@ -229,12 +245,22 @@ def test_stop_while_idle_sends_nothing_and_breaks_nothing(
     assert (kernel.pid, kernel.agent) == (pid, agent)
 
 
-def test_stop_of_a_python_cell_is_ipythons_own(kernel: Kernel) -> None:
+@pytest.mark.parametrize(
+    "code",
+    [
+        "%%py\nimport time\nprint('running', flush=True)\ntime.sleep(30)",
+        "!echo running; sleep 30",
+    ],
+    ids=["python", "shell"],
+)
+def test_stop_of_other_cells_is_ipythons_own(
+    kernel: Kernel, code: str, stop: Callable[[Kernel], None]
+) -> None:
     frames = len(kernel.wire())
-    cell = kernel.send("%%py\nimport time\nprint('running', flush=True)\ntime.sleep(30)")
+    cell = kernel.send(code)
     kernel.shows(cell, "running")
-    kernel.interrupt()
+    stop(kernel)
     kernel.finish(cell)
-    assert cell.error["ename"] == "KeyboardInterrupt"
+    assert cell.replied - cell.sent < 10
     assert len(kernel.wire()) == frames
     assert kernel.run(sim({"text": "on we go"})).status == "ok"

@@ -282,6 +282,7 @@ def test_footer_holds_a_record_for_programs(start_kernel: StartKernel) -> None:
         "version": 1,
         "model": "Gemini 3.7 Flash (High)",
         "mode": "Default",
+        "sent": "",
         "stop_reason": "end_turn",
         "error": None,
     }

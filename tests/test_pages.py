@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,8 +15,10 @@ from agy_kernel.display.pages import BLOCK, HARD_BLOCK, MAX_OUTPUTS, OWN_PAGES, 
 
 LINES = st.lists(
     st.sampled_from(
-        ["", "", "word", "  indented", "    deep", "- item", "```", "```py", "````", "~~~", "  ```"]
-        + ["```x`y", "\u2028```", "\x0c```", "text ``` text", "> ```", "\t"]
+        [
+            *("", "", "word", "  indented", "    deep", "- item", "```", "```py", "````", "~~~"),
+            *("  ```", "```x`y", "\u2028```", "\x0c```", "text ``` text", "> ```", "\t"),
+        ]
     ),
     max_size=40,
 )
@@ -127,7 +131,7 @@ def call(number: int) -> ToolCall:
     return ToolCall(f"c{number}")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(TEXTS, st.sampled_from([1, 60, 400, 3_000])), min_size=1, max_size=6),
     st.sampled_from([700, 9_000, 1_000_000]),
@@ -153,7 +157,7 @@ def test_a_long_message_is_cut_although_something_came_after_it_at_once() -> Non
 
 @given(st.lists(st.sampled_from(["say", "think", "call", "remark"]), max_size=150))
 def test_there_are_never_too_many_pages_and_they_are_in_order(kinds: list[str]) -> None:
-    make = {
+    make: dict[str, Callable[[int], Entry]] = {
         "say": lambda n: Message("agent", f"{n}"),
         "think": lambda n: Message("thought", f"{n}"),
         "call": call,
@@ -166,10 +170,12 @@ def test_there_are_never_too_many_pages_and_they_are_in_order(kinds: list[str]) 
     assert placed == list(range(len(kinds)))
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_questions_never_make_too_many_pages(data: st.DataObject) -> None:
     entries: list[Entry] = []
-    pages = Pages(lambda _: data.draw(st.sampled_from([10, 20_000])))
+    sizes = st.sampled_from([10, 20_000])
+    pages = Pages(lambda _: data.draw(sizes))
     open_pages: list[Page] = []
     for n in range(data.draw(st.integers(0, 120))):
         entries.append(call(n) if data.draw(st.booleans()) else Message("agent", "x"))
@@ -178,7 +184,8 @@ def test_questions_never_make_too_many_pages(data: st.DataObject) -> None:
             page = pages.ask(n)
             assert pages._all.index(page) < MAX_OUTPUTS
             open_pages.append(page)
-        if open_pages and data.draw(st.booleans()):
+        is_answered = data.draw(st.booleans())
+        if open_pages and is_answered:
             pages.asked(open_pages.pop())
     pages.footer()
     assert len(pages._all) <= MAX_OUTPUTS

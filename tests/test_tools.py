@@ -192,8 +192,13 @@ def test_a_file_is_named_by_the_arguments_when_nothing_else_names_it(key: str) -
 
 @pytest.mark.parametrize(
     ("raw", "status"),
-    [({"exit_code": 3}, "3"), ({"exitCode": "1"}, "1"), ({"exit_code": 0}, ""), ({"exit_code": None}, "")],
-)  # fmt: skip
+    [
+        ({"exit_code": 3}, "3"),
+        ({"exitCode": "1"}, "1"),
+        ({"exit_code": 0}, ""),
+        ({"exit_code": None}, ""),
+    ],
+)
 def test_the_exit_status_if_it_is_not_zero(raw: Any, status: str) -> None:
     call = ToolCall("a", kind="execute", status="completed", raw_output=raw)
     assert exit_status_of(call) == status
@@ -220,9 +225,12 @@ TEXT = (Content("text", "said"),)
         (ToolCall("a", content=(Terminal("t", "typed"),), status="completed"), "typed"),
         (ToolCall("a", content=(Terminal("t"),), status="completed"), ""),
         (ToolCall("a", content=(Content("text", "```sh\nx\n```"),), status="completed"), "x"),
-        (ToolCall("a", content=(Content("resource_link", uri="file:///r"),), status="completed"), "file:///r"),
+        (
+            ToolCall("a", content=(Content("resource_link", uri="file:///r"),), status="completed"),
+            "file:///r",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_output_wherever_it_is(call: ToolCall, output: str) -> None:
     assert output_of(call) == output
 
@@ -265,13 +273,16 @@ def answered(answer: Answer) -> ToolCall:
     ("answer", "words"),
     [
         (Answer(ALLOW, "you"), "“Allow” by you"),
-        (Answer(DENY, "policy", "AGY_PERMISSIONS is deny"), "“Deny” without asking: AGY_PERMISSIONS is deny"),
+        (
+            Answer(DENY, "policy", "AGY_PERMISSIONS is deny"),
+            "“Deny” without asking: AGY_PERMISSIONS is deny",
+        ),
         (Answer(DENY, "nobody", "nobody can answer"), "“Deny” without asking: nobody can answer"),
         (Answer(None, "stop", "the turn was stopped"), "cancelled: the turn was stopped"),
         (Answer(None, "agent"), "cancelled"),
         (Answer(None, "nobody", "why"), "cancelled without asking: why"),
     ],
-)  # fmt: skip
+)
 def test_an_answer_in_words(answer: Answer, words: str) -> None:
     assert describe(answer) == words
     assert words in shown(answered(answer))
@@ -284,13 +295,19 @@ def test_an_answer_in_words(answer: Answer, words: str) -> None:
         (ToolCall("a", title="x", status="failed"), "✗ tool x · failed"),
         (ToolCall("a", title="x", status="paused"), "• tool x · paused"),
         (ToolCall("a", title="x", unfinished=True), "… tool x · unfinished at the end of the turn"),
-        (ToolCall("a", title="x", kind="edit", superseded=True, status="failed"), "↷ edit x · superseded"),
-        (ToolCall("a", title="x", kind="edit", stands_for="b", status="completed"), "carries out the call approved above"),
+        (
+            ToolCall("a", title="x", kind="edit", superseded=True, status="failed"),
+            "↷ edit x · superseded",
+        ),
+        (
+            ToolCall("a", title="x", kind="edit", stands_for="b", status="completed"),
+            "carries out the call approved above",
+        ),
         (ToolCall("a", title="x", kind="edit", status="completed"), "ran without asking"),
         (ToolCall("a", kind="read"), "○ read a"),
         (ToolCall("a", title="x", kind="brew"), "○ brew x"),
     ],
-)  # fmt: skip
+)
 def test_the_first_line_says_how_it_stands(call: ToolCall, says: str) -> None:
     assert says in shown(call)
 
@@ -333,13 +350,29 @@ def test_a_long_output_is_folded_and_a_very_long_one_is_cut() -> None:
 # -- anything at all
 
 NASTY = st.sampled_from(
-    ["<img src=x onerror=a()>", "a\n\nb", "$x$ \\\\(", "```", "![x](http://e)", "\x1b[31m", '"', "é\ud800"]
-)  # fmt: skip
+    [
+        "<img src=x onerror=a()>",
+        "a\n\nb",
+        "$x$ \\\\(",
+        "```",
+        "![x](http://e)",
+        "\x1b[31m",
+        '"',
+        "é\ud800",
+    ]
+)
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | NASTY,
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["command", "cwd", "output", "exit_code", "arguments", "path"]), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["command", "cwd", "output", "exit_code", "arguments", "path"]),
+            inner,
+            max_size=3,
+        )
+    ),
     max_leaves=6,
-)  # fmt: skip
+)
 CONTENTS = st.one_of(
     st.builds(Content, type=NASTY | st.just("text"), text=NASTY, name=NASTY, uri=NASTY),
     st.builds(

@@ -165,13 +165,19 @@ def test_a_diff_outlives_the_content_that_replaces_it() -> None:
     assert call.changes == (diff,)
     assert call.paths == ("/f",)
     later = Diff("/f", None, "y")
-    assert only_call(ToolCallUpdate("a", content=(diff,)), ToolCallUpdate("a", content=(later,))).changes == (later,)  # fmt: skip
+    assert only_call(
+        ToolCallUpdate("a", content=(diff,)), ToolCallUpdate("a", content=(later,))
+    ).changes == (later,)
 
 
 def test_an_entry_that_did_not_change_is_the_same_object() -> None:
     before = folded(ToolCallUpdate("a"), ToolCallUpdate("b"), say("x"))
     after = fold(before, ToolCallUpdate("b", status="completed"))
-    assert [x is y for x, y in zip(before.entries, after.entries, strict=True)] == [True, False, True]  # fmt: skip
+    assert [x is y for x, y in zip(before.entries, after.entries, strict=True)] == [
+        True,
+        False,
+        True,
+    ]
     assert fold(after, ToolCallUpdate("b", status="completed")) is after
 
 
@@ -181,11 +187,14 @@ FRAMES = st.builds(
     title=st.none() | st.sampled_from(["t1", "t2"]),
     kind=st.none() | st.sampled_from(["edit", "read"]),
     status=st.none() | st.sampled_from(["pending", "in_progress", "completed", "failed", "odd"]),
-    content=st.none() | st.just(()) | st.just((Content("text", "x"),)) | st.just((Diff("/f", None, "y"),)),
+    content=st.none()
+    | st.just(())
+    | st.just((Content("text", "x"),))
+    | st.just((Diff("/f", None, "y"),)),
     raw_output=st.none() | st.just({"x": 1}),
     asked=st.booleans(),
     announces=st.booleans(),
-)  # fmt: skip
+)
 
 
 @given(st.lists(FRAMES, max_size=12), st.randoms())
@@ -317,7 +326,7 @@ def test_one_leave_lets_one_call_run() -> None:
 
 def test_what_was_refused_stands_for_nothing() -> None:
     question = ask(ToolCallUpdate("approved", kind="edit", content=(Diff("/f", None, "x"),)))
-    events = [
+    events: list[Event] = [
         Asked(question),
         Answered(question, Answer(DENY, "you")),
         ToolCallUpdate("approved", status="failed", raw_output=NEVER_EXECUTED),
@@ -342,13 +351,17 @@ def test_calls_without_a_final_status_are_unfinished_at_the_end() -> None:
 
 def test_a_call_that_was_refused_is_not_unfinished() -> None:
     question = ask(ToolCallUpdate("a"))
-    refused = [Asked(question), Answered(question, Answer(DENY, "you")), TurnEnded("end_turn")]
+    refused: list[Event] = [
+        Asked(question),
+        Answered(question, Answer(DENY, "you")),
+        TurnEnded("end_turn"),
+    ]
     assert not only_call(*refused).unfinished
 
 
 def test_a_call_that_ends_after_the_turn_is_finished_after_all() -> None:
     running = ToolCallUpdate("a", status="in_progress")
-    late = [running, TurnEnded("end_turn"), ToolCallUpdate("a", title="still going")]
+    late: list[Event] = [running, TurnEnded("end_turn"), ToolCallUpdate("a", title="still going")]
     assert only_call(*late).unfinished
     assert not only_call(*late, ToolCallUpdate("a", status="completed")).unfinished
 

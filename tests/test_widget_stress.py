@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import time
 
 import pytest
 
@@ -17,15 +18,16 @@ slider = ipywidgets.IntSlider(max=10_000)
 slider.observe(lambda change: seen.append(change["new"]), "value")
 slider
 """
-FAULTY = """\
-import ipywidgets
+BUTTON = """\
+import ipywidgets, time
 button = ipywidgets.Button()
 def click(_):
     print("clicked")
-    raise ValueError("the user's own mistake")
+    {code}
 button.on_click(click)
 button
 """
+MISTAKE, HANGS = 'raise ValueError("of their own")', "time.sleep(60)"
 COMPLETE = {"code": "%agy mo", "cursor_pos": 7}
 CLICK = {"method": "custom", "content": {"event": "click"}}
 
@@ -112,7 +114,7 @@ def test_updates_that_outlive_the_turn_stay_in_order(person: Person) -> None:
 
 def test_callback_that_fails_leaves_the_turn_alone(person: Person) -> None:
     kernel = person.kernel
-    button = person.widget(FAULTY)
+    button = person.widget(BUTTON.format(code=MISTAKE))
     turn = kernel.ask(person.prompt + sim({"ask": {}}))
     question = kernel.question(turn)
     kernel.handled(kernel.comm(button, CLICK))
@@ -120,6 +122,21 @@ def test_callback_that_fails_leaves_the_turn_alone(person: Person) -> None:
     kernel.finish(turn)
     assert turn.status == "ok"
     assert "clicked" in turn.text
+
+
+def test_stop_reaches_a_callback_that_hangs(person: Person) -> None:
+    kernel = person.kernel
+    button = person.widget(BUTTON.format(code=HANGS))
+    turn = kernel.ask(person.prompt + sim({"text": "a"}, {"wait": None}))
+    kernel.shows(turn, "a")
+    kernel.comm(button, CLICK)
+    kernel.shows(turn, "clicked")
+    (clicked,) = turn.times("clicked")
+    kernel.wait(lambda: time.monotonic() - clicked > 0.6, "the moment at which it is stuck")
+    kernel.interrupt()
+    kernel.finish(turn, 5)
+    assert turn.error["ename"] == "TurnCancelled"
+    assert kernel.run(person.prompt + sim({"text": "on we go"})).status == "ok"
 
 
 def test_comms_are_listed_while_a_turn_runs(person: Person) -> None:

@@ -10,7 +10,7 @@ Raw = Mapping[str, Any]
 
 def as_mapping(value: Any) -> Raw:
     """What should be an object; anything else is as good as an empty one."""
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def mapping(raw: Raw, key: str) -> Raw:

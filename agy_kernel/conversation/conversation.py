@@ -9,12 +9,14 @@ said. Everything here runs on the agent's loop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from ..errors import AgentError, AgentExited, CommandError, RequestFailed
 from ..events import (
+    AgentInfo,
+    Capabilities,
     Choices,
     Command,
     Event,
@@ -32,6 +34,7 @@ from .listener import Listener
 from .turn import Turn
 
 T = TypeVar("T")
+MakeBlocks = Callable[[str, Capabilities], Sequence[dict[str, Any]]]
 QUIET, QUIET_TRIES = 0.1, 20  # seconds without a word, and how often to wait for them
 
 
@@ -48,6 +51,7 @@ class Conversation:
         self._make_engine = make_engine
         self.cwd, self.name = cwd, name
         self.engine: Engine | None = None
+        self.info = AgentInfo(name)
         self._listener = Listener()
         self._replacement: Notice | None = None
         self._news: list[Notice] = []
@@ -84,12 +88,18 @@ class Conversation:
 
     # -- a turn
 
-    async def prompt(self, blocks: Sequence[dict[str, Any]], turn: Turn) -> None:
-        """Send a prompt; everything that comes of it goes to ``turn``, errors too."""
+    async def prompt(self, make_blocks: MakeBlocks, turn: Turn) -> None:
+        """Send a prompt; everything that comes of it goes to ``turn``, errors too.
+
+        Args:
+            make_blocks: called with the session's id and the agent's capabilities once they are
+                known; must not wait for long.
+        """
         turn.task = asyncio.current_task()
         try:
             async with self._alone():
                 engine, session_id = await self._ready(turn)
+                blocks = make_blocks(session_id, engine.capabilities)
                 self._tell_news(turn)
                 self._listener.routes.begin(turn)
                 await engine.prompt(session_id, blocks)
@@ -197,6 +207,8 @@ class Conversation:
         except BaseException:
             self._let_go(engine)
             raise
+        if engine.info.name:
+            self.info = engine.info
         self._say_farewell(self._bury(engine))
         return engine
 

@@ -106,6 +106,7 @@ class Asking:
             self._front_end.shows_widgets = True
 
     def _clicked(self, option: Option) -> None:
+        self._front_end.shows_widgets = True
         if not self.question.answer(Answer(option, by="you")):
             self._on_late_click()
         self._disable()

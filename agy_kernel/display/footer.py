@@ -33,6 +33,7 @@ class Circumstances:
     model: str = ""
     mode: str = ""
     seconds: float = 0.0
+    sent: str = ""
 
 
 def footer(transcript: Transcript, ending: TurnEnded | TurnBroken, how: Circumstances) -> str:
@@ -43,7 +44,7 @@ def footer(transcript: Transcript, ending: TurnEnded | TurnBroken, how: Circumst
 def line(transcript: Transcript, ending: TurnEnded | TurnBroken, how: Circumstances) -> str:
     """The line for people, as text."""
     parts = [how.agent.label, how.model, how.mode and f"mode {how.mode}", f"{how.seconds:.1f} s"]
-    parts.append(_tokens(transcript))
+    parts += [_tokens(transcript), how.sent]
     if isinstance(ending, TurnBroken):
         parts.append("failed")
     elif ending.stop_reason != "end_turn":
@@ -63,6 +64,7 @@ def record(
             "agent": {"name": how.agent.name, "version": how.agent.version},
             "model": how.model,
             "mode": how.mode,
+            "sent": how.sent,
             "stop_reason": getattr(ending, "stop_reason", None),
             "error": str(ending.error) if isinstance(ending, TurnBroken) else None,
             "tool_calls": [_call(call) for call in transcript.tool_calls],

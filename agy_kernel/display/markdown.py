@@ -6,10 +6,6 @@ each part stands by itself: no parser may take it for HTML, an image, or a link 
 nothing that begins in it, a fence or mathematics, goes on in the next. Code fences are written
 anew, in the one form on which all parsers agree. Of the rest, each block that is risky is rendered
 here to HTML that we write ourselves: raw HTML escaped, images as links.
-
-What the rules come from: CommonMark; JupyterLab, which puts mathematics back into the rendered
-HTML, into attributes too, and writes the info string of a fence into one as it is; nbconvert,
-whose mathematics may swallow fences, and which does not escape Mermaid; VS Code's KaTeX.
 """
 
 from __future__ import annotations
@@ -24,34 +20,12 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore, inline, text_join
 from markdown_it.token import Token
 
-SCHEMES = ("http", "https", "mailto")
-RISKY = re.compile(r"<[A-Za-z/!?]|!\[", re.ASCII)
-PLACEHOLDER = re.compile(r"@@\d")  # of mathematics, in JupyterLab; an odd one breaks the output
-RUNS_CODE = re.compile(r"(?:javascript|vbscript):\S", re.IGNORECASE)
-DESTINATION = re.compile(r"\][(:]<?([a-z][a-z0-9+.-]*):", re.IGNORECASE | re.ASCII)
-SCHEME = re.compile(r"\s*([a-z][a-z0-9+.-]*):", re.IGNORECASE | re.ASCII)
+from .risks import FENCE, INFO, is_odd_code, is_risky, leads_astray
 
 # A fence at the margin is at top level, whatever stands around it.
 FENCED = re.compile(
     r"^((`|~)\2{2,})(?![^\n]*\2)([^\n]*)\n?(.*?)(?:^ {0,3}\1\2*[ \t]*$|\Z)",
     re.DOTALL | re.MULTILINE,
-)
-FENCE = re.compile(r"`{3}|~{3}")
-FENCE_LINE = re.compile(r"([ \t>]*)(`{3,}|~{3,})(.*)")
-INFO = re.compile(r"[\w+#.-]{0,40}")
-
-MATH = re.compile(r"\$|\\\\[(\[]|\\begin\{", re.IGNORECASE)
-LINK = re.compile(r"\]|://|www\.", re.IGNORECASE)
-OPEN_MATH = re.compile(r"\$\$|\\\\[\[\]]|\\(?:begin|end)\{", re.IGNORECASE)
-# Display mathematics that all take for such: whole lines, or inside of one.
-DISPLAY_LINES = re.compile(
-    r"^[ \t>*+.)\d-]*\$\$(?:(?!\$\$).)*\$\$[ \t]*$", re.DOTALL | re.MULTILINE
-)
-DISPLAY_MATH = re.compile(
-    r"(?<=[^\s>*+.)\d-])[ \t]*\$\$[^\n]*?\$\$"
-    r"|\\begin\{([a-z]*\*?)\}.*?\\end\{\1\}"
-    r"|\\\\\[.*?(?<!\\)\\\\\]",
-    re.DOTALL,
 )
 
 # Controls other than tab and newline, and those that reorder text on the screen.
@@ -71,7 +45,7 @@ def clean(text: str) -> str:
 def safe(text: str) -> str:
     """Agent Markdown as Markdown that is safe in a trusted output, beside other such Markdown."""
     text = clean(text)
-    if not FENCE.search(text) and not _is_risky(text):
+    if not FENCE.search(text) and not is_risky(text):
         return text
     env: dict[str, Any] = {}
     return "\n\n".join([part for part in _safe_parts(text, env) if part])
@@ -87,62 +61,6 @@ def without_math(markup: str) -> str:
     return markup.replace("$", "&#36;").replace("\\", "&#92;")
 
 
-# -- what is risky
-
-
-def _is_risky(text: str) -> bool:
-    return bool(
-        RISKY.search(text)
-        or _hides_something(text)
-        or _has_odd_fence(text)
-        or _has_math_in_attribute(text)
-        or _has_open_math(text)
-    )
-
-
-def _hides_something(text: str) -> bool:
-    """Whether entities, escapes or white space hide what a browser would find."""
-    plain = html.unescape(text).replace("\\", "")
-    if RUNS_CODE.search(plain) or PLACEHOLDER.search(plain):
-        return True
-    found = DESTINATION.finditer(re.sub(r"\s", "", plain))
-    return any(match[1].lower() not in SCHEMES for match in found)
-
-
-def _has_odd_fence(text: str) -> bool:
-    """Whether a fence inside a list or a quotation may end elsewhere in another parser's eyes.
-
-    It does not if it is as regular as can be: a pair of lines, and all between them indented alike.
-    """
-    opening: tuple[str, str] | None = None
-    for line in text.split("\n"):
-        match = FENCE_LINE.fullmatch(line)
-        if match is None:
-            is_inside = not line.strip() or opening is None or line.startswith(opening[0])
-            if FENCE.search(line) or not is_inside:
-                return True
-        elif opening is None and INFO.fullmatch(match[3].strip()):
-            opening = match[1], match[2]
-        elif opening == (match[1], match[2]) and not match[3].strip():
-            opening = None
-        else:
-            return True
-    return opening is not None
-
-
-def _has_math_in_attribute(text: str) -> bool:
-    """Whether a quote in mathematics may end the attribute that the mathematics begins in."""
-    return bool('"' in text and MATH.search(text) and LINK.search(text))
-
-
-def _has_open_math(text: str) -> bool:
-    """Whether mathematics goes on behind the text, in anybody's eyes."""
-    if not OPEN_MATH.search(text):
-        return False
-    rest = DISPLAY_MATH.sub("", DISPLAY_LINES.sub("", text))
-    return r"\$$" in text or bool(OPEN_MATH.search(rest))
-
-
 # -- parts
 
 
@@ -156,26 +74,22 @@ def _safe_parts(text: str, env: dict[str, Any]) -> Iterator[str]:
 
 
 def _safe_part(text: str, env: dict[str, Any]) -> Iterator[str]:
-    if _is_risky(text):
+    if is_risky(text):
         yield from _safe_blocks(text, env)
     else:
         yield text
 
 
 def _fence(info: str, content: str) -> str:
-    """A code fence as all parsers read it, unless a front end looks for something in the code."""
-    if PLACEHOLDER.search(content) or _is_odd_diagram(info, content):
+    """A code fence as all parsers read it, or HTML."""
+    match = INFO.match(info.strip())
+    language = match[0] if match else ""
+    if is_odd_code(language, content):
         return _one_line(f"<pre><code>{html.escape(content)}</code></pre>")
     longest = max((len(run) for run in re.findall("`+", content)), default=0)
     marker = "`" * max(3, longest + 1)
-    language = INFO.match(info.strip())
     newline = "" if content.endswith("\n") or not content else "\n"
-    return f"{marker}{language[0] if language else ''}\n{content}{newline}{marker}"
-
-
-def _is_odd_diagram(info: str, content: str) -> bool:
-    """Whether a diagram may load a picture, or says what a parser may take for HTML."""
-    return info.strip().startswith("mermaid") and bool(re.search("<|://", content))
+    return f"{marker}{language}\n{content}{newline}{marker}"
 
 
 def _safe_blocks(text: str, env: dict[str, Any]) -> Iterator[str]:
@@ -193,13 +107,13 @@ def _safe_blocks(text: str, env: dict[str, Any]) -> Iterator[str]:
 def _safe_block(block: list[Token], source: str, env: dict[str, Any]) -> str:
     if block[0].type == "fence":
         return _fence(block[0].info, block[0].content)
-    return _rendered(block, env) if _is_risky(source) else source
+    return _rendered(block, env) if is_risky(source) else source
 
 
 def _definitions(lines: Sequence[str]) -> str:
     """Lines of no block: blank ones, and definitions of links."""
     text = "\n".join(lines).strip("\n")
-    return "" if not text.strip() or _is_risky(text) else text
+    return "" if not text.strip() or is_risky(text) else text
 
 
 def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:
@@ -242,8 +156,7 @@ class _Parser(MarkdownIt):
         self.add_render_rule("image", _image_as_link)
 
     def validateLink(self, url: str) -> bool:  # noqa: N802  # markdown-it's name
-        scheme = SCHEME.match(url)
-        return scheme is None or scheme[1].lower() in SCHEMES
+        return not leads_astray(url)
 
 
 @cache

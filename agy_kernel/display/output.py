@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import sys
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -95,3 +96,30 @@ class CellOutput:
     def _is_current(self) -> bool:
         header = self._kernel.get_parent().get("header", {})
         return bool(header.get("msg_id") == self._parent.get("header", {}).get("msg_id"))
+
+
+class TerminalOutput:
+    """A terminal or a plain script: text goes to standard output, answers come from the keyboard."""
+
+    updates = False
+
+    def __init__(self) -> None:
+        self.human = sys.stdin is not None and sys.stdin.isatty()
+
+    def publish(self, bundle: Bundle, display_id: str, update: bool) -> None:  # noqa: ARG002
+        """Show a bundle's text; nothing can be changed later."""
+        if not update:
+            self.write(f"{bundle.get('text/plain', '')}\n")
+
+    def write(self, text: str) -> None:
+        """Add text."""
+        print(text, end="", flush=True)
+
+    def ask(self, prompt: str) -> None:
+        """Ask for a line of text."""
+        self.write(prompt)
+
+    def typed(self) -> str | None:
+        """The line that was typed, without waiting for it."""
+        ready, _, _ = select.select([sys.stdin], [], [], 0)
+        return sys.stdin.readline() if ready else None

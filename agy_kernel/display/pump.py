@@ -3,7 +3,8 @@
 A running turn blocks the kernel's main thread, on which widget messages would have to wait for
 the cell to end. So while a turn is active they are taken off the shell channel and put into the
 turn's inbox, and the blocked thread handles them itself. Everything else takes its ordinary way:
-queued cells stay queued, and in order. (Why not asyncio, subshells or nest_asyncio: measured, see
+queued cells stay queued, and in order. What came before the turn began, while another cell ran, is
+out of reach, and waits for the turn's end. (Why not asyncio, subshells or nest_asyncio: measured, see
 docs/architecture.md.)
 
 ipykernel 7 reads the shell channel in a thread of its own, and there the pump stands for the length
@@ -16,17 +17,17 @@ from __future__ import annotations
 
 import inspect
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
-
-import zmq
 
 from .inbox import CommMessage, Inbox
 
 COMM_TYPES = {"comm_open", "comm_msg", "comm_close", "comm_info_request"}
 POLL = 0.02  # seconds
 HAND_OVER = 5.0  # seconds; it takes a fraction of a millisecond
+STUCK = 0.5  # seconds
 
 
 class Pump(Protocol):
@@ -38,6 +39,10 @@ class Pump(Protocol):
     @property
     def works(self) -> bool:
         """Whether widgets can be used at all."""
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether a widget's own code has been running for so long that Stop must mean it."""
 
     def turn(self) -> AbstractContextManager[None]:
         """A context manager: for its length messages go to the inbox."""
@@ -71,7 +76,7 @@ def _has(thing: Any, *names: str) -> bool:
 class NoPump:
     """For kernels that it is not known how to pump: widgets do not work while a cell runs."""
 
-    works = False
+    works = is_stuck = False
     longest_wait: float | None = None
 
     @contextmanager
@@ -95,6 +100,13 @@ class _KernelPump:
     def __init__(self, kernel: Any, inbox: Inbox) -> None:
         self._kernel, self._inbox = kernel, inbox
         self._turns = 0
+        self._handling_since: float | None = None
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether a widget's own code has been running for long."""
+        since = self._handling_since
+        return since is not None and time.monotonic() - since > STUCK
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -119,15 +131,19 @@ class _KernelPump:
             kernel.log.exception("a widget message could not be read")
             return
         self._status("busy", request)
+        self._handling_since = time.monotonic()
         try:
             reply = kernel.shell_handlers[request["header"]["msg_type"]](
                 self._reply_stream(), idents, request
             )
             if inspect.iscoroutine(reply):
                 _run_to_end(reply)
+        except KeyboardInterrupt:
+            kernel.log.warning("a widget's own code was interrupted")
         except Exception:
             kernel.log.exception("a widget message could not be handled")
         finally:
+            self._handling_since = None
             self._status("idle", request)
             if self._turns:
                 # The last status is what a front end shows of the kernel, and the cell still runs.
@@ -200,8 +216,8 @@ class PollingPump(_KernelPump):
     longest_wait: float | None = POLL
 
     def poll(self) -> None:
-        """Read what has come."""
-        self._kernel.shell_stream.flush(zmq.POLLIN)
+        """Read what has come, and send what was replied."""
+        self._kernel.shell_stream.flush()
 
     def _divert(self) -> None:
         self._ordinary = self._kernel.shell_stream._recv_callback

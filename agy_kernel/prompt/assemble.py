@@ -5,16 +5,19 @@ Pure, and so it can run on the agent's thread, where session and capabilities ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..events import Capabilities
 from .blocks import Block, Parcel, build, described
 from .cells import Cell
-from .digest import Budget, Surroundings, digest, unsent
+from .digest import Budget, Surroundings, digest
 from .gather import Gathered
-from .images import Limits, NotAPicture, Picture, choose, prepare
+from .images import Limits, choose
 from .secrets import Masker
+from .tidy import cut
+
+INSTRUCTIONS = 32_000  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class Assembled:
         blocks: its content blocks.
         notices: what the user should know of what did not go along, or changed on the way.
         description: a few words for the footer.
-        sent: cell id to fingerprint, of the cells among it.
+        sent: what the session was told with it: add it to what it was told before.
     """
 
     blocks: Sequence[Block]
@@ -56,35 +59,34 @@ def assemble(
         sent: what this session was told before.
         instructions: the block for a session's first prompt; empty later.
     """
-    known = {} if gathered.forced else sent
     around = Surroundings(gathered.uri, gathered.mentioned, gathered.prose, gathered.variables)
-    chosen = digest(gathered.cells, around, known, ration.text, masker)
-    pictures, notices = _pictures(gathered, unsent(gathered.cells, known), ration.pictures)
-    parcel = Parcel(gathered.text, instructions, chosen.resources, pictures)
-    blocks, refused = build(parcel, capabilities)
-    left = [f"{chosen.left_out} more did not fit"] if chosen.left_out else []
+    chosen = digest(gathered.cells, around, sent, ration.text, masker)
+    told = [cell for cell in reversed(gathered.cells) if cell.id in chosen.sent]
+    pictures, refused = choose(_candidates(gathered, told), ration.pictures)
+    missing = [label for label, _ in refused]
+    told_once = cut(masker.mask(instructions), INSTRUCTIONS)
+    parcel = Parcel(gathered.text, told_once, chosen.resources, pictures, missing)
+    blocks, unseen = build(parcel, capabilities)
+    left = f"{chosen.left_out} more did not fit" if chosen.left_out else ""
     return Assembled(
         blocks,
-        [*gathered.notices, *notices, *refused],
-        ", ".join(part for part in (described(parcel), *left) if part),
+        [
+            *gathered.notices,
+            *(f"{label} is not sent: {why}" for label, why in refused),
+            *(f"{picture.label}: {note}" for picture in pictures for note in picture.notes),
+            *unseen,
+        ],
+        ", ".join(part for part in (described(parcel, capabilities), left) if part),
         chosen.sent,
     )
 
 
-def _pictures(
-    gathered: Gathered, new: Sequence[Cell], limits: Limits
-) -> tuple[list[Picture], list[str]]:
-    """Named pictures first, then the newest plots; each once."""
-    candidates = list(gathered.pictures)
-    for cell in reversed(new):
-        candidates += [(f"the picture of cell {cell.count}", p) for p in reversed(cell.pictures)]
-    ready: list[Picture] = []
-    notices: list[str] = []
-    for label, data in dict((data, (label, data)) for label, data in reversed(candidates)).values():
-        try:
-            ready.insert(0, prepare(data, label, limits))
-        except NotAPicture as problem:
-            notices.append(f"{label} is not sent as a picture: {problem}")
-    chosen, dropped = choose(ready, limits)
-    changed = [f"{p.label}: {note}" for p in chosen for note in p.notes]
-    return chosen, [*notices, *dropped, *changed]
+def _candidates(gathered: Gathered, told: Iterable[Cell]) -> list[tuple[str, bytes]]:
+    """Labels and bytes of the named pictures, then of the shown cells', newest first; each once."""
+    labels = dict[bytes, str]()
+    for label, data in gathered.pictures:
+        labels.setdefault(data, label)
+    for cell in told:
+        for data in reversed(cell.pictures):
+            labels.setdefault(data, f"the picture of cell {cell.count}")
+    return [(label, data) for data, label in labels.items()]

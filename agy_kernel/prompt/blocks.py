@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..events import Capabilities
-from .digest import Resource, fenced
+from .digest import Resource
 from .images import Picture
-from .tidy import size
+from .render import fenced
+from .tidy import encodable, size
 
 Block = dict[str, Any]
 
@@ -26,13 +27,15 @@ class Parcel:
         text: the prompt itself.
         instructions: the block for the first prompt of a session; empty later.
         resources: in order of worth.
-        pictures: newest first.
+        pictures: named ones first, then newest first.
+        missing: labels of pictures that cannot be sent.
     """
 
     text: str
     instructions: str = ""
     resources: Sequence[Resource] = ()
     pictures: Sequence[Picture] = ()
+    missing: Sequence[str] = ()
 
 
 def build(parcel: Parcel, capabilities: Capabilities) -> tuple[list[Block], list[str]]:
@@ -41,36 +44,31 @@ def build(parcel: Parcel, capabilities: Capabilities) -> tuple[list[Block], list
     Args:
         capabilities: what the agent says that it takes.
     """
-    notices: list[str] = []
-    blocks: list[Block] = []
-    if capabilities.image:
-        blocks += [picture.block() for picture in parcel.pictures]
-    else:
-        notices += [f"{p.label} is not sent: this agent takes no images" for p in parcel.pictures]
-        blocks += [_stand_in(p) for p in parcel.pictures]
+    unseen = [] if capabilities.image else [picture.label for picture in parcel.pictures]
+    texts = [*_stand_ins([*parcel.missing, *unseen]), parcel.instructions, parcel.text]
+    blocks = [picture.block() for picture in parcel.pictures] if capabilities.image else []
     if capabilities.embedded_context:
-        blocks += [_resource(r) for r in parcel.resources]
+        blocks += [_resource(resource) for resource in parcel.resources]
     elif parcel.resources:
-        blocks.append(_text("\n\n".join(_as_text(r) for r in parcel.resources)))
-    blocks += [_text(t) for t in (parcel.instructions, parcel.text) if t]
-    return blocks, notices
+        texts.insert(0, "\n\n".join(f"{r.uri}\n{fenced(r.text)}" for r in parcel.resources))
+    blocks += [{"type": "text", "text": encodable(text)} for text in texts if text]
+    return blocks, [f"{label} is not sent: this agent takes no images" for label in unseen]
 
 
-def described(parcel: Parcel) -> str:
+def described(parcel: Parcel, capabilities: Capabilities) -> str:
     """What went along, in a few words for the footer; empty when nothing did."""
-    cells = sum("#" in r.uri and r.uri.startswith("notebook:") for r in parcel.resources)
-    others = len(parcel.resources) - cells
-    counts = ((cells, "cell"), (others, "file"), (len(parcel.pictures), "image"))
-    things = [f"{n} {what}{'s' if n != 1 else ''}" for n, what in counts if n]
-    if not things:
-        return ""
-    volume = sum(size(r.text) for r in parcel.resources)
-    volume += sum(len(p.data) for p in parcel.pictures)
-    return f"sent {', '.join(things)}, {volume / 1000:.1f} kB"
+    pictures = parcel.pictures if capabilities.image else ()
+    kinds = [resource.kind for resource in parcel.resources]
+    counts = [(kinds.count(kind), kind) for kind in ("cell", "variable", "file")]
+    things = [
+        f"{n} {what}{'s' if n != 1 else ''}" for n, what in [*counts, (len(pictures), "image")] if n
+    ]
+    volume = sum(size(r.text) for r in parcel.resources) + sum(len(p.data) for p in pictures)
+    return f"sent {', '.join([*things, f'{volume / 1000:.1f} kB'])}" if volume else ""
 
 
-def _text(text: str) -> Block:
-    return {"type": "text", "text": text}
+def _stand_ins(labels: Sequence[str]) -> list[str]:
+    return [f"[A picture that you cannot see: {label}]" for label in labels]
 
 
 def _resource(resource: Resource) -> Block:
@@ -82,11 +80,3 @@ def _resource(resource: Resource) -> Block:
             "text": resource.text,
         },
     }
-
-
-def _as_text(resource: Resource) -> str:
-    return f"{resource.uri}\n{fenced(resource.text)}"
-
-
-def _stand_in(picture: Picture) -> Block:
-    return _text(f"[An image was here that this agent takes none of: {picture.label}]")

@@ -8,8 +8,10 @@ from hashlib import blake2b
 from typing import Literal
 
 OutputKind = Literal["stdout", "stderr", "display", "result"]
-PRIVATE_LINE = re.compile(r"\s*#\s*agy:\s*private\b", re.IGNORECASE)
+# At the beginning, or below a cell magic, which must stand there itself.
+PRIVATE_LINE = re.compile(r"\s*(?:%%[^\n]*\s*)?#\s*agy:\s*private\b", re.IGNORECASE)
 PRIVATE_TAG = "agy-private"
+WORD = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +21,12 @@ class CellOutput:
     kind: OutputKind
     text: str = ""
     picture: bytes | None = field(default=None, repr=False)
+    display_id: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell that has run.
+    """A cell that has run, or one of a saved notebook.
 
     Args:
         id: the front end's cell id, or ``in-<count>`` where it tells none.
@@ -31,8 +34,9 @@ class Cell:
         source: as it was typed.
         outputs: what it showed, in order.
         error: its traceback as text, empty if it did not fail.
-        seconds: how long it ran.
+        seconds: how long it ran; None where that is not known.
         tags: the cell's tags.
+        language: of the source.
         fingerprint: the same for the same source, outputs and error, whatever its number and time.
     """
 
@@ -41,9 +45,14 @@ class Cell:
     source: str
     outputs: tuple[CellOutput, ...] = ()
     error: str = ""
-    seconds: float = 0.0
+    seconds: float | None = None
     tags: tuple[str, ...] = ()
+    language: str = "python"
     fingerprint: str = field(init=False, compare=False, default="")
+
+    def __post_init__(self) -> None:
+        texts = [self.source, self.error, *(f"{o.kind}:{o.text}" for o in self.outputs)]
+        object.__setattr__(self, "fingerprint", fingerprint(*texts, *self.pictures))
 
     @property
     def is_private(self) -> bool:
@@ -55,13 +64,16 @@ class Cell:
         """The bytes of its pictures, in order."""
         return tuple(o.picture for o in self.outputs if o.picture is not None)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "fingerprint", self._digest())
 
-    def _digest(self) -> str:
-        digest = blake2b(digest_size=12)
-        for part in (self.source, self.error, *(f"{o.kind}:{o.text}" for o in self.outputs)):
-            digest.update(part.encode("utf-8", "replace") + b"\0")
-        for picture in self.pictures:
-            digest.update(picture)
-        return digest.hexdigest()
+def fingerprint(*parts: str | bytes) -> str:
+    """The same for the same parts, in any process."""
+    digest = blake2b(digest_size=12)
+    for part in parts:
+        data = part.encode("utf-8", "replace") if isinstance(part, str) else part
+        digest.update(b"%d:" % len(data) + data)
+    return digest.hexdigest()
+
+
+def words(source: str) -> list[str]:
+    """What could be names of variables in a source, each once, in order."""
+    return list(dict.fromkeys(WORD.findall(source)))

@@ -7,15 +7,18 @@ what does not fit is cut in the middle, then left out, and both are counted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
+from urllib.parse import quote
 
-from .cells import Cell, CellOutput
+from .cells import Cell, fingerprint, words
+from .render import cell_text, clean, one_line
 from .secrets import Masker
-from .tidy import cut, size, tidy
+from .tidy import cut, encodable, size, tidy
 
 WORTH_CUTTING = 400  # bytes; less of a text says nothing
 OLDER_CELLS = 100
-LINE = 100
+PROSE_HEAD = "The notebook's Markdown before the prompt, as it was last saved:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +37,13 @@ class Resource:
         uri: ``notebook:///<path>#<cell id>``, or ``file:///...``.
         text: Markdown, or the file's own text.
         mime_type: of the text.
+        kind: what it is; ``notes`` are what we write of the notebook ourselves.
     """
 
     uri: str
     text: str
     mime_type: str = "text/markdown"
+    kind: Literal["cell", "file", "variable", "notes"] = "notes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,8 @@ class Digest:
 
     Args:
         resources: in order of worth.
-        sent: cell id to fingerprint, for every cell whose text is among them.
+        sent: cell id to fingerprint, for every cell of this notebook whose text is among them, and
+            the same of the notes.
         left_out: how many things did not fit.
     """
 
@@ -72,18 +78,19 @@ class Surroundings:
         notebook: address of the notebook, without a fragment.
         mentioned: what the prompt names.
         prose: the saved notebook's Markdown near the prompt.
-        variables: a line for each variable that the shown cells use.
+        variables: a line for each variable, by its name; those go along that shown cells use.
     """
 
     notebook: str
     mentioned: Sequence[Resource | MentionedCell] = ()
     prose: str = ""
-    variables: Sequence[str] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def unsent(cells: Iterable[Cell], sent: Mapping[str, str]) -> list[Cell]:
-    """The cells that the agent has not been told of as they are now, newest last."""
-    return [c for c in cells if not c.is_private and sent.get(c.id) != c.fingerprint]
+    """The cells that the agent has not been told of as they are now, newest first."""
+    new = [c for c in cells if not c.is_private and sent.get(c.id) != c.fingerprint]
+    return new[::-1]
 
 
 def digest(
@@ -97,101 +104,94 @@ def digest(
 
     Args:
         cells: every cell that has run and is known, oldest first, each once.
-        sent: cell id to fingerprint of what was sent in this session before.
+        sent: what was sent in this session before: ``Digest.sent`` of all its digests.
     """
+    packing = _Packing(around.notebook, sent, budget, masker)
     new = unsent(cells, sent)
-    packing = _Packing(budget.total)
-    failed = [cell for cell in new if cell.error][-1:]
+    failed = [cell for cell in new if cell.error][:1]
     for cell in failed:
-        packing.add_cell(cell, around, sent, budget, masker)
+        packing.add_cell(cell)
     for item in around.mentioned:
-        packing.add(_masked(item, budget, masker))
-    for cell in reversed([cell for cell in new if cell not in failed]):
-        packing.add_cell(cell, around, sent, budget, masker)
-    if around.prose:
-        packing.add(Resource(f"{around.notebook}#markdown", masker.mask(around.prose)))
-    if older := _older(cells, new, masker):
-        packing.add(Resource(f"{around.notebook}#older-cells", older))
-    if around.variables:
-        text = masker.mask("\n".join(around.variables))
-        packing.add(Resource(f"{around.notebook}#variables", text, "text/plain"))
+        if isinstance(item, MentionedCell):
+            packing.add_cell(item.cell, item.notebook)
+        else:
+            packing.add_named(item)
+    for cell in new:
+        packing.add_cell(cell)
+    packing.add_notes("markdown", _prose(around, budget, masker))
+    packing.add_notes("older-cells", _older(cells, packing.shown, masker))
+    packing.add_notes("variables", masker.mask(_used(around.variables, packing.shown)))
     return packing.done()
 
 
-def _masked(item: Resource | MentionedCell, budget: Budget, masker: Masker) -> Resource:
-    if isinstance(item, MentionedCell):
-        return Resource(f"{item.notebook}#{item.cell.id}", cell_text(item.cell, budget, masker))
-    return Resource(item.uri, masker.mask(item.text), item.mime_type)
-
-
 class _Packing:
-    def __init__(self, room: int) -> None:
-        self._room = room
-        self._resources: list[Resource] = []
+    """Takes what comes while there is room; behind the first thing that has none, nothing."""
+
+    def __init__(
+        self, notebook: str, known: Mapping[str, str], budget: Budget, masker: Masker
+    ) -> None:
+        self._notebook, self._known, self._budget, self._masker = notebook, known, budget, masker
+        self._room, self._is_full = budget.total, False
+        self._resources: dict[tuple[str, str], Resource] = {}
         self._sent: dict[str, str] = {}
         self._left_out = 0
+        self.shown: list[Cell] = []
 
-    def add(self, resource: Resource) -> bool:
-        text = resource.text
-        if any(known.uri == resource.uri for known in self._resources):
-            return True
-        if size(text) > self._room:
-            if self._room < WORTH_CUTTING:
-                self._left_out += 1
-                return False
-            text = cut(text, self._room)
-        self._room -= size(text)
-        self._resources.append(Resource(resource.uri, text, resource.mime_type))
-        return True
+    def add_cell(self, cell: Cell, notebook: str = "") -> None:
+        uri = f"{notebook or self._notebook}#{quote(cell.id)}"
+        if cell.is_private or (uri, cell.fingerprint) in self._resources:
+            return
+        is_ours = uri.startswith(f"{self._notebook}#")
+        text = "" if self._is_full else self._text(cell, is_ours and cell.id in self._known)
+        if self._add(Resource(uri, text, kind="cell"), cell.fingerprint):
+            self.shown.append(cell)
+            if is_ours:
+                self._sent[cell.id] = cell.fingerprint
 
-    def add_cell(
-        self,
-        cell: Cell,
-        around: Surroundings,
-        sent: Mapping[str, str],
-        budget: Budget,
-        masker: Masker,
-    ) -> None:
-        text = cell_text(cell, budget, masker, is_known=cell.id in sent)
-        if self.add(Resource(f"{around.notebook}#{cell.id}", text)):
-            self._sent[cell.id] = cell.fingerprint
+    def add_named(self, resource: Resource) -> None:
+        text = clean(resource.text, self._masker)
+        self._add(replace(resource, text=text), resource.uri)
+
+    def add_notes(self, name: str, text: str) -> None:
+        key, mark = f"#{name}", fingerprint(text)
+        if (
+            text
+            and self._known.get(key) != mark
+            and self._add(Resource(f"{self._notebook}{key}", text), mark)
+        ):
+            self._sent[key] = mark
 
     def done(self) -> Digest:
-        return Digest(tuple(self._resources), self._sent, self._left_out)
+        return Digest(tuple(self._resources.values()), self._sent, self._left_out)
+
+    def _text(self, cell: Cell, is_known: bool) -> str:
+        return cell_text(cell, self._budget.output, self._masker, is_known)
+
+    def _add(self, resource: Resource, mark: str) -> bool:
+        text = encodable(resource.text)
+        self._is_full = self._is_full or (size(text) > self._room < WORTH_CUTTING)
+        if self._is_full:
+            self._left_out += 1
+            return False
+        text = cut(text, self._room)
+        self._room -= size(text)
+        self._resources[resource.uri, mark] = replace(resource, text=text)
+        return True
 
 
-def cell_text(cell: Cell, budget: Budget, masker: Masker, is_known: bool = False) -> str:
-    """A cell with its outputs, as Markdown."""
-    state = f"failed after {cell.seconds:.1f} s" if cell.error else f"{cell.seconds:.1f} s"
-    again = ", replaces what was sent of it before" if is_known else ""
-    parts = [f"Cell [{cell.count}] ({state}{again})", fenced(masker.mask(cell.source), "python")]
-    texts = ((o.kind, _output_text(o, budget, masker)) for o in cell.outputs)
-    parts += [f"{kind}:\n{fenced(text)}" for kind, text in texts if text]
-    if cell.error:
-        error = cut(masker.mask(tidy(cell.error)), 2 * budget.output)
-        parts.append(f"error:\n{fenced(error)}")
-    return "\n".join(parts)
+def _prose(around: Surroundings, budget: Budget, masker: Masker) -> str:
+    text = cut(clean(tidy(around.prose), masker), 2 * budget.output)
+    return f"{PROSE_HEAD}\n\n{text}" if text else ""
 
 
-def fenced(text: str, language: str = "") -> str:
-    """Text in a code fence that it cannot close itself."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}{language}\n{text}\n{fence}"
+def _older(cells: Sequence[Cell], shown: Sequence[Cell], masker: Masker) -> str:
+    """A line for each cell that is not shown now: it was before, or did not fit."""
+    ids = {cell.id for cell in shown}
+    older = [cell for cell in cells if not cell.is_private and cell.id not in ids]
+    return "\n".join(one_line(cell, masker) for cell in older[-OLDER_CELLS:])
 
 
-def _output_text(output: CellOutput, budget: Budget, masker: Masker) -> str:
-    text = cut(masker.mask(tidy(output.text)), budget.output)
-    picture = "(a picture)" if output.picture is not None else ""
-    return "\n".join(part for part in (text, picture) if part)
-
-
-def _older(cells: Sequence[Cell], new: Sequence[Cell], masker: Masker) -> str:
-    """A line for each cell that was told of before."""
-    told_now = {cell.id for cell in new}
-    told = [c for c in cells if not c.is_private and c.id not in told_now][-OLDER_CELLS:]
-    lines = (
-        f"[{c.count}] {masker.mask(c.source).strip().partition(chr(10))[0][:LINE]}" for c in told
-    )
-    return "\n".join(lines)
+def _used(variables: Mapping[str, str], shown: Sequence[Cell]) -> str:
+    """The lines of the variables that the shown cells use."""
+    used = set().union(*(words(cell.source) for cell in shown))
+    return "\n".join(line for name, line in variables.items() if name in used)

@@ -1,30 +1,35 @@
 """Everything that could go along with a prompt, read on the user's thread; nothing is chosen yet.
 
-The user's objects are looked at here and nowhere else. What cannot be read becomes a notice, and the
-prompt goes without it.
+The user's objects are looked at here and nowhere else. What cannot be read becomes a notice, and
+the prompt goes without it.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 from urllib.parse import quote
 
 from . import files, mentions
-from .cells import Cell
+from .cells import Cell, words
 from .digest import MentionedCell, Resource
+from .files import Unreadable
 from .mentions import Mention
-from .objects import Unshowable, picture_of, text_of
-from .variables import describe
+from .notebooks import markdown_near, read
+from .objects import Unshowable, is_large, picture_of, text_of
+from .secrets import Masker
+from .variables import Describer
 
-WORD = re.compile(r"[^\W\d]\w*")
 MOST_VARIABLES = 60
-NOT_TOLD = (ModuleType, FunctionType, type)
-PROBLEMS = (files.Unreadable, Unshowable)
+MOST_CELLS = 200  # whose variables are described
+NOT_TOLD = (ModuleType, FunctionType, BuiltinFunctionType, type)
+IPYTHONS_OWN = {"In", "Out", "exit", "quit"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,7 @@ class Request:
         images: paths of pictures.
         cells: numbers of the cells to send, and no others; None leaves it to what changed.
         context: whether the notebook goes along unasked.
+        notices: what could not even be asked for, to be said with the rest.
     """
 
     text: str
@@ -44,6 +50,7 @@ class Request:
     images: Sequence[str] = ()
     cells: range | None = None
     context: bool = True
+    notices: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,7 @@ class Surface:
         folder: relative paths start here.
         notebook: the notebook's file, if known.
         cell_id: of the cell that asks.
+        masker: masks secrets in values before they are cut.
     """
 
     cells: Sequence[Cell]
@@ -63,6 +71,7 @@ class Surface:
     folder: Path
     notebook: Path | None = None
     cell_id: str = ""
+    masker: Masker = field(default_factory=lambda: Masker(os.environ))
 
     @property
     def uri(self) -> str:
@@ -76,153 +85,170 @@ class Gathered:
     """What was read.
 
     Args:
-        cells: the cells that may be told of.
-        forced: send those cells whether or not they were sent before.
-        mentioned: texts that the prompt names.
+        text: the prompt.
+        uri: the notebook's address.
+        cells: the cells that may be told of, unasked.
+        mentioned: texts and cells that the prompt names.
         pictures: pictures that it names: label and bytes.
+        prose: the saved notebook's Markdown near the prompt.
+        variables: a line for each variable that those cells use.
+        notices: what the user should know.
     """
 
     text: str
     uri: str
     cells: Sequence[Cell] = ()
-    forced: bool = False
     mentioned: list[Resource | MentionedCell] = field(default_factory=list)
     pictures: list[tuple[str, bytes]] = field(default_factory=list)
     prose: str = ""
-    variables: list[str] = field(default_factory=list)
+    variables: Mapping[str, str] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
 
 
 def gather(request: Request, surface: Surface) -> Gathered:
     """Read what the request names, and the notebook around it."""
-    found = Gathered(mentions.unescape(request.text), surface.uri)
-    _gather_cells(request, surface, found)
-    for name, value in request.values:
-        _try(found, f"{name} is not sent", _add_value, found, name, value)
-    for path in request.images:
-        _try(
-            found,
-            f"{path} is not sent",
-            _add_picture,
-            found,
-            surface.folder / Path(path).expanduser(),
-        )
-    for mention in mentions.find(request.text):
-        _try(found, f"@{mention.name} is not sent", _add_mention, found, mention, surface)
-    return found
-
-
-def _gather_cells(request: Request, surface: Surface, found: Gathered) -> None:
+    gathering = _Gathering(surface, mentions.unescape(request.text))
+    gathering.found.notices += request.notices
     if request.cells is not None:
-        wanted = request.cells
-        found.cells = [c for c in surface.cells if c.count in wanted]
-        found.forced = True
-        if not found.cells:
-            found.notices.append(f"no cell with a number from {wanted[0]} to {wanted[-1]} has run")
+        gathering.add_numbered(request.cells)
     elif request.context:
-        found.cells = surface.cells
-        if surface.notebook is not None:
-            found.prose = files.markdown_near(surface.notebook, surface.cell_id)
-    found.variables = variable_lines(found.cells, surface.names)
+        gathering.add_notebook_around()
+    for name, value in request.values:
+        gathering.attempt(name, gathering.add_value, name, value)
+    for path in request.images:
+        gathering.attempt(path, gathering.add_image, path)
+    for mention in mentions.find(request.text):
+        gathering.attempt(f"@{mention.name}", gathering.add_mention, mention)
+    gathering.add_variables()
+    return gathering.found
 
 
-def variable_lines(cells: Iterable[Cell], names: Mapping[str, Any]) -> list[str]:
-    """A line for each variable that the cells use, the last ones' first."""
-    lines: dict[str, str] = {}
-    for cell in reversed(list(cells)):
-        if cell.is_private:
-            continue
-        for word in WORD.findall(cell.source):
-            if len(lines) >= MOST_VARIABLES:
-                return list(lines.values())
-            if word in names and word not in lines and _is_told(word, names[word]):
-                lines[word] = describe(word, names[word])
-    return list(lines.values())
+class _Gathering:
+    def __init__(self, surface: Surface, text: str) -> None:
+        self._surface = surface
+        self._describer = Describer(surface.masker)
+        self.found = Gathered(text, surface.uri)
 
+    def attempt(self, what: str, add: Callable[..., object], *arguments: Any) -> None:
+        """Add something; if that cannot be, say so."""
+        try:
+            add(*arguments)
+        except (Unreadable, Unshowable) as problem:
+            self._say(f"{what} is not sent: {problem}")
 
-def _is_told(name: str, value: Any) -> bool:
-    return (
-        not name.startswith("_") and name not in ("In", "Out") and not isinstance(value, NOT_TOLD)
-    )
+    # -- the notebook
 
+    def add_numbered(self, wanted: range) -> None:
+        cells = [cell for cell in self._surface.cells if cell.count in wanted]
+        if not self._add_cells(cells[::-1]):
+            self._say(f"no cell with a number from {wanted[0]} to {wanted[-1]} has run")
 
-def _try(found: Gathered, what: str, read: Any, *arguments: Any) -> None:
-    try:
-        read(*arguments)
-    except PROBLEMS as problem:
-        found.notices.append(f"{what}: {problem}")
+    def add_notebook_around(self) -> None:
+        self.found.cells = self._surface.cells
+        if self._surface.notebook is not None:
+            self.found.prose = markdown_near(self._surface.notebook, self._surface.cell_id)
 
+    def add_variables(self) -> None:
+        """A line for each variable that the cells use, the last ones' first."""
+        ours = (m for m in self.found.mentioned if isinstance(m, MentionedCell))
+        cells = [m.cell for m in ours if m.notebook == self.found.uri]
+        cells += reversed(self.found.cells[-MOST_CELLS:])
+        names = {word: None for cell in cells if not cell.is_private for word in words(cell.source)}
+        told = (name for name in names if self._is_told(name))
+        self.found.variables = {
+            name: self._describer.line(name, self._surface.names[name])
+            for name in islice(told, MOST_VARIABLES)
+        }
 
-# -- what a name can stand for
+    def _is_told(self, name: str) -> bool:
+        value = self._surface.names.get(name, ModuleType)
+        is_own = name.startswith("_") or name in IPYTHONS_OWN
+        # Not isinstance: it would ask the value for its class.
+        return not (is_own or issubclass(type(value), NOT_TOLD) or name in self._private_words)
 
+    @cached_property
+    def _private_words(self) -> set[str]:
+        private = (cell for cell in self._surface.cells if cell.is_private)
+        return {word for cell in private for word in words(cell.source)}
 
-def _add_mention(found: Gathered, mention: Mention, surface: Surface) -> None:
-    candidates = [mention] + ([mention.shorter] if mention.shorter else [])
-    if not any(_add_known(found, candidate, surface) for candidate in candidates):
-        found.notices.append(f"@{mention.name} names nothing here, so it stays text")
+    # -- what is named
 
+    def add_value(self, name: str, value: Any) -> None:
+        picture = picture_of(value)
+        if picture is not None:
+            self.found.pictures.append((name, picture))
+            return
+        text = text_of(name, value, self._describer)
+        if is_large(value):
+            self._say(f"{name} is large: its type, its size and its first values are sent")
+        uri = f"{self.found.uri}#variable-{quote(name)}"
+        self.found.mentioned.append(Resource(uri, text, "text/plain", "variable"))
 
-def _add_known(found: Gathered, mention: Mention, surface: Surface) -> bool:
-    if mention.kind == "error":
-        return _add_cells(found, [c for c in surface.cells if c.error][-1:])
-    if mention.kind == "cell":
-        ran = list(surface.cells)
-        last = mention.cell == "last"
-        return _add_cells(
-            found, ran[-1:] if last else [c for c in ran if str(c.count) == mention.cell]
-        )
-    if mention.kind == "notebook":
-        return _add_notebook(found, surface.folder / Path(mention.path).expanduser(), mention)
-    if mention.name in surface.names:
-        _add_value(found, mention.name, surface.names[mention.name])
-        return True
-    return _add_path(found, surface.folder / Path(mention.name).expanduser())
+    def add_image(self, name: str) -> None:
+        path = files.find(self._surface.folder, name)
+        if path is None:
+            raise Unreadable("there is no such file")
+        self.found.pictures.append((path.name, files.read_bytes(path)))
 
+    def add_mention(self, mention: Mention) -> None:
+        candidates = [mention, mention.shorter]
+        if not any(self._add_known(candidate) for candidate in candidates if candidate):
+            name = (mention.shorter or mention).name
+            self._say(f"@{name} names nothing here, so it stays text")
 
-def _add_cells(found: Gathered, cells: Sequence[Cell]) -> bool:
-    public = [cell for cell in cells if not cell.is_private]
-    for cell in public:
-        found.mentioned.append(MentionedCell(found.uri, cell))
-        found.pictures += [(f"the picture of cell {cell.count}", p) for p in cell.pictures]
-    if cells and not public:
-        found.notices.append(f"cell {cells[0].count} is marked private and is not sent")
-    return bool(cells)
+    def _add_known(self, mention: Mention) -> bool:
+        """Add what a mention names; false if it names nothing."""
+        cells = self._surface.cells
+        if mention.kind == "error":
+            return self._add_cells([cell for cell in cells if cell.error][-1:])
+        if mention.kind == "cell" and mention.cell == "last":
+            return self._add_cells(cells[-1:])
+        if mention.kind == "cell":
+            return self._add_cells([cell for cell in cells if str(cell.count) == mention.cell])
+        if mention.name in self._surface.names:
+            self.add_value(mention.name, self._surface.names[mention.name])
+            return True
+        path = files.find(self._surface.folder, mention.path or mention.name)
+        if path is not None:
+            self._add_notebook(path, mention) if mention.kind == "notebook" else self._add_path(
+                path
+            )
+        return path is not None
 
+    def _add_cells(self, cells: Sequence[Cell]) -> bool:
+        for cell in cells:
+            if cell.is_private:
+                self._say(f"cell {cell.count} is marked private and is not sent")
+            else:
+                self._add_cell(self.found.uri, cell, f"cell {cell.count}")
+        return bool(cells)
 
-def _add_notebook(found: Gathered, path: Path, mention: Mention) -> bool:
-    if not path.exists():
-        return False
-    uri = f"notebook:///{quote(mention.path)}"
-    for cell in files.read_notebook(path, mention.cell):
-        if cell.is_private:
-            continue
-        found.mentioned.append(MentionedCell(uri, cell))
-        found.pictures += [(f"a picture of {mention.path}", p) for p in cell.pictures]
-    return True
+    def _add_cell(self, notebook: str, cell: Cell, label: str) -> None:
+        self.found.mentioned.append(MentionedCell(notebook, cell))
+        self.found.pictures += [(f"the picture of {label}", picture) for picture in cell.pictures]
 
+    def _add_notebook(self, path: Path, mention: Mention) -> None:
+        cells = read(path, int(mention.cell) if mention.cell else None)
+        public = [cell for cell in cells if not cell.is_private]
+        for cell in public:
+            label = f"cell {cell.count} of {mention.path}"
+            self._add_cell(f"notebook:///{quote(mention.path)}", cell, label)
+        if len(public) < len(cells):
+            self._say(f"{len(cells) - len(public)} private cells of {mention.path} are not sent")
 
-def _add_value(found: Gathered, name: str, value: Any) -> None:
-    picture = picture_of(value)
-    if picture is not None:
-        found.pictures.append((name, picture))
-    else:
-        text = text_of(name, value)
-        found.mentioned.append(Resource(f"{found.uri}#variable-{quote(name)}", text, "text/plain"))
+    def _add_path(self, path: Path) -> None:
+        uri = path.resolve().as_uri()
+        if path.is_dir():
+            text = files.list_folder(path)
+            self.found.mentioned.append(Resource(f"{uri}/", text, "text/plain", "file"))
+            return
+        data = files.read_bytes(path)
+        if files.is_picture(data):
+            self.found.pictures.append((path.name, data))
+        else:
+            text = files.as_text(data)
+            self.found.mentioned.append(Resource(uri, text, "text/plain", "file"))
 
-
-def _add_path(found: Gathered, path: Path) -> bool:
-    if not path.exists():
-        return False
-    if path.is_dir():
-        text = files.list_folder(path)
-        found.mentioned.append(Resource(f"{path.resolve().as_uri()}/", text, "text/plain"))
-    elif files.is_picture(path):
-        _add_picture(found, path)
-    else:
-        text = files.read_text(path)
-        found.mentioned.append(Resource(path.resolve().as_uri(), text, "text/plain"))
-    return True
-
-
-def _add_picture(found: Gathered, path: Path) -> None:
-    found.pictures.append((path.name, files.read_bytes(path)))
+    def _say(self, notice: str) -> None:
+        if notice not in self.found.notices:
+            self.found.notices.append(notice)

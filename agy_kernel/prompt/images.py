@@ -7,15 +7,15 @@ work; what it cannot read, and what would be too large to unpack, is said and le
 from __future__ import annotations
 
 import io
-import warnings
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 LONGEST_SIDE = 1_568
 MOST_PIXELS = 50_000_000
-FORMATS = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
+JPEGS = ("JPEG", "MPO")  # phones put several pictures in a file, and call it the same
 QUALITIES = (85, 70, 50)
 
 
@@ -58,6 +58,36 @@ class NotAPicture(ValueError):
     """These bytes cannot be sent as a picture; says why."""
 
 
+def choose(
+    candidates: Iterable[tuple[str, bytes]], limits: Limits
+) -> tuple[list[Picture], list[tuple[str, str]]]:
+    """The pictures that go along, and what does not, with the reason.
+
+    Args:
+        candidates: labels and bytes, in order of worth; what is over the count is not even read.
+    """
+    chosen: list[Picture] = []
+    refused: list[tuple[str, str]] = []
+    too_many: list[str] = []
+    for label, data in candidates:
+        if len(chosen) >= limits.count:
+            too_many.append(label)
+            continue
+        try:
+            picture = prepare(data, label, limits)
+        except NotAPicture as problem:
+            refused.append((label, str(problem)))
+            continue
+        if len(picture.data) + sum(len(p.data) for p in chosen) <= limits.all:
+            chosen.append(picture)
+        else:
+            refused.append((label, f"with it there would be more than {limits.all:,} bytes"))
+    if too_many:
+        label = too_many[0] if len(too_many) == 1 else f"{len(too_many)} more pictures"
+        refused.append((label, f"at most {limits.count} go with a prompt"))
+    return chosen, refused
+
+
 def prepare(data: bytes, label: str, limits: Limits) -> Picture:
     """Make a picture ready to be sent.
 
@@ -66,87 +96,86 @@ def prepare(data: bytes, label: str, limits: Limits) -> Picture:
         label: where it comes from.
 
     Raises:
-        NotAPicture: it is none, is damaged, or would be too large to unpack.
+        NotAPicture: it is none, is damaged, or is too large to unpack or to send.
     """
-    from PIL import Image, ImageOps
+    image, is_jpeg = _opened(data)
+    scaled = _scaled(image, limits.side)
+    data = b"" if is_jpeg else _encoded(scaled, "PNG")
+    if not is_jpeg and len(data) <= limits.each:
+        return Picture(data, "image/png", label, _notes(image, scaled))
+    scaled, data = _as_jpeg(scaled, limits.each)
+    notes = _notes(image, scaled) + (() if is_jpeg else ("sent as JPEG",))
+    return Picture(data, "image/jpeg", label, notes)
+
+
+def _opened(data: bytes) -> tuple[Any, bool]:
+    """The pixels of a picture, the right way up, in 8 bits a channel; and whether it is a JPEG."""
+    from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:
-        with (
-            warnings.catch_warnings(),
-            Image.open(io.BytesIO(data), formats=list(FORMATS)) as image,
-        ):
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
+        with Image.open(io.BytesIO(data), formats=FORMATS) as image:
             if image.width * image.height > MOST_PIXELS:
                 raise NotAPicture(f"it has {image.width} × {image.height} pixels")
-            image.load()
-            upright = ImageOps.exif_transpose(image)
+            return _plain(ImageOps.exif_transpose(image)), image.format in JPEGS
     except NotAPicture:
         raise
+    except UnidentifiedImageError:
+        raise NotAPicture("it is not a PNG, JPEG, WebP or GIF file") from None
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise NotAPicture("it has too many pixels") from None
     except Exception as error:  # whatever a hostile file makes of a decoder
-        raise NotAPicture(f"it cannot be read ({type(error).__name__})") from None
-    scaled, notes = _scaled(upright, limits.side)
-    return _encoded(scaled, label, limits.each, notes)
+        raise NotAPicture(f"it is damaged ({type(error).__name__})") from None
 
 
-def choose(pictures: Sequence[Picture], limits: Limits) -> tuple[list[Picture], list[str]]:
-    """The pictures that go along, of those given newest first, and a note for each that does not."""
-    chosen: list[Picture] = []
-    notes: list[str] = []
-    for picture in pictures:
-        size = sum(len(p.data) for p in chosen)
-        if len(chosen) >= limits.count:
-            notes.append(f"{picture.label} is not sent: at most {limits.count} pictures a turn")
-        elif size + len(picture.data) > limits.all:
-            notes.append(f"{picture.label} is not sent: more than {limits.all:,} bytes in all")
-        else:
-            chosen.append(picture)
-    return chosen, notes
+def _plain(image: Any) -> Any:
+    if image.mode.startswith("I"):
+        image = image.point(lambda value: value * (1 / 256))  # 16 bits; convert() would clip them
+        return image.convert("L")
+    if image.mode not in ("L", "RGB", "RGBA") or image.has_transparency_data:
+        return image.convert("RGBA" if image.has_transparency_data else "RGB")
+    return image
 
 
-def _scaled(image: Any, side: int) -> tuple[Any, tuple[str, ...]]:
+def _scaled(image: Any, side: int) -> Any:
     from PIL import Image
 
     if max(image.size) <= side:
-        return image, ()
-    before = f"{image.width} × {image.height}"
-    image = image.convert("RGBA" if image.mode in ("P", "LA", "PA") else image.mode)
-    image.thumbnail((side, side), Image.Resampling.LANCZOS)
-    return image, (f"scaled from {before} to {image.width} × {image.height}",)
+        return image
+    scaled = image.copy()
+    scaled.thumbnail((side, side), Image.Resampling.LANCZOS)
+    return scaled
 
 
-def _encoded(image: Any, label: str, limit: int, notes: tuple[str, ...]) -> Picture:
-    if image.mode not in ("1", "L", "LA", "P", "RGB", "RGBA", "I;16"):
-        image = image.convert("RGB")
-    data = _saved(image, "PNG", optimize=True)
-    if len(data) <= limit:
-        return Picture(data, "image/png", label, notes)
-    flat = _on_white(image)
+def _as_jpeg(image: Any, limit: int) -> tuple[Any, bytes]:
+    image = _on_white(image)
     while True:
         for quality in QUALITIES:
-            data = _saved(flat, "JPEG", quality=quality)
+            data = _encoded(image, "JPEG", quality=quality)
             if len(data) <= limit:
-                return Picture(
-                    data, "image/jpeg", label, (*notes, f"sent as JPEG, {len(data):,} bytes")
-                )
-        if min(flat.size) <= 1:
+                return image, data
+        if max(image.size) == 1:
             raise NotAPicture(f"it does not fit in {limit:,} bytes")
-        flat = flat.resize((max(1, flat.width // 2), max(1, flat.height // 2)))
+        image = image.resize((max(1, image.width // 2), max(1, image.height // 2)))
 
 
-def _saved(image: Any, form: str, **options: Any) -> bytes:
-    # A new file from the pixels alone: no EXIF, no text, no colour profile comes along.
+def _encoded(image: Any, form: str, **options: Any) -> bytes:
+    # From the pixels alone: no EXIF, no text, no colour profile comes along.
+    image.info = {}
     out = io.BytesIO()
-    clean = image.copy()
-    clean.info = {k: v for k, v in image.info.items() if k == "transparency"}
-    clean.save(out, form, **options)
+    image.save(out, form, **options)
     return out.getvalue()
 
 
 def _on_white(image: Any) -> Any:
     from PIL import Image
 
-    if image.mode in ("RGB", "L"):
+    if image.mode != "RGBA":
         return image
-    layered = image.convert("RGBA")
-    white = Image.new("RGBA", layered.size, "white")
-    return Image.alpha_composite(white, layered).convert("RGB")
+    white = Image.new("RGBA", image.size, "white")
+    return Image.alpha_composite(white, image).convert("RGB")
+
+
+def _notes(before: Any, after: Any) -> tuple[str, ...]:
+    if before.size == after.size:
+        return ()
+    return (f"scaled from {before.width} × {before.height} to {after.width} × {after.height}",)

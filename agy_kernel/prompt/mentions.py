@@ -1,4 +1,4 @@
-"""``@name`` in a prompt: found, told apart from mail addresses and decorators, not yet looked up."""
+"""``@name`` in a prompt: found, and told apart from mail addresses and decorators."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from typing import Literal
 MentionKind = Literal["cell", "error", "notebook", "other"]
 
 # At the start or after white space only; a backslash before it says that it is just text.
-MENTION = re.compile(r"(?<!\S)@(?P<name>[^\s@][^\s]*)")
+MENTION = re.compile(r"(?<!\S)@(?P<name>[^\s@]\S*)")
 ESCAPED = re.compile(r"(?<!\S)\\@")
-TRAILING = ".,;:!?)]}'\"»”’"
-CELL = re.compile(r"cell:(?P<which>\d+|last)\Z")
-NOTEBOOK = re.compile(r"(?P<path>.+\.ipynb)(?:#(?P<cell>\d+))?\Z")
+# A line that decorates what is defined below it.
+DECORATOR = re.compile(
+    r"^[ \t]*@[\w.]+(?:\(.*\))?[ \t]*\n(?=[ \t]*(?:@|(?:async|class|def)\b))", re.MULTILINE
+)
+TRAILING = re.compile(r"(?:['’]s)?[.,;:!?…)\]}'\"»”’]*\Z")
+CELL = re.compile(r"cell:(?P<which>[0-9]{1,9}|last)\Z")
+NOTEBOOK = re.compile(r"(?P<path>.+\.ipynb)(?:#(?P<cell>[0-9]{1,9}))?\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +38,14 @@ class Mention:
 
     @property
     def shorter(self) -> Mention | None:
-        """The same without punctuation at its end, as in ``what is @df?``; None if there is none."""
-        name = self.name.rstrip(TRAILING)
+        """The same without the punctuation of ``what is @df?``; None if there is none."""
+        name = TRAILING.sub("", self.name, count=1)
         return read(name) if name and name != self.name else None
 
 
 def find(text: str) -> list[Mention]:
     """The mentions of a prompt, each once, in order."""
-    found = (read(match["name"]) for match in MENTION.finditer(text))
+    found = (read(match["name"]) for match in MENTION.finditer(DECORATOR.sub("\n", text)))
     return list(dict.fromkeys(found))
 
 

@@ -1,24 +1,30 @@
 """What runs in this kernel, recorded as it runs: sources, outputs, errors, pictures.
 
-Texts of streams and results are taken from IPython's own history, which keeps them anyway; what is
-displayed comes through a hook of the display publisher, since history does not have it.
+Streams and tracebacks are overheard where the shell writes them; what is displayed comes through a
+hook of the display publisher, and results are taken from IPython's own history. Threads of the
+user's print into the cell that runs meanwhile; what they display is not seen.
 """
 
 from __future__ import annotations
 
-import time
-from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from .bundles import from_bundle
 from .cells import Cell, CellOutput, OutputKind
-from .tidy import html_as_text
+from .overheard import Overheard
+from .running import Running, shows, updated
+from .tidy import tidy
 
 KEPT_CELLS = 5_000
-PICTURE_TYPES = ("image/png", "image/jpeg")
-STREAMS: dict[str, OutputKind] = {"out_stream": "stdout", "err_stream": "stderr"}
-DISPLAYS = ("display_data", "update_display_data")
+STREAMS: tuple[OutputKind, ...] = ("stdout", "stderr")
+LINE_OF_TRACEBACK = re.compile(r"(?P<number>\s*(?:-*>\s*)?(?:\d+\s)?\s*)(?P<code>.*)")
 
 
 class Recorder:
@@ -32,18 +38,25 @@ class Recorder:
     def __init__(self, shell: Any, is_ours: Callable[[str], bool]) -> None:
         self._shell, self._is_ours = shell, is_ours
         self._cells: dict[str, Cell] = {}
-        self._displays: list[CellOutput] = []
-        self._by_display_id: dict[str, int] = {}
-        self._started = 0.0
+        self._shown_by: dict[str, str] = {}
+        self._private_lines: set[str] = set()
+        self._running: Running | None = None
+        self._streams: list[Overheard] = []
         self._paused = False
         shell.events.register("pre_run_cell", self._begin)
         shell.events.register("post_run_cell", self._end)
+        self._tracebacks = Overheard(shell, "_showtraceback", self._failed)
         self._publisher: Any = shell.display_pub
+        self._in_history: dict[str, OutputKind] = {"execute_result": "result"}
         if hasattr(self._publisher, "register_hook"):
             self._publisher.register_hook(self._displayed)
+        else:  # a terminal's publisher: what it displays is in the history
+            self._in_history["display_data"] = "display"
 
     def close(self) -> None:
         """Take every hook away."""
+        self._stop_listening()
+        self._tracebacks.stop()
         self._shell.events.unregister("pre_run_cell", self._begin)
         self._shell.events.unregister("post_run_cell", self._end)
         if hasattr(self._publisher, "unregister_hook"):
@@ -68,92 +81,117 @@ class Recorder:
         finally:
             self._paused = False
 
-    # -- hooks
+    # -- a cell
 
-    def _begin(self, _info: Any) -> None:
-        self._displays, self._by_display_id = [], {}
-        self._started = time.monotonic()
+    def _begin(self, info: Any) -> None:
+        # A cell that runs in a cell (%rerun, a macro) is a part of it.
+        if self._running is not None or not info.store_history or self._is_ours(info.raw_cell):
+            return
+        count = self._shell.execution_count - 1
+        cell_id = getattr(info, "cell_id", None) or ""
+        self._running = Running(info.raw_cell, cell_id, count, self._tags())
+        self._before = len(self._history(count))
+        self._streams = [
+            Overheard(getattr(sys, stream), "write", partial(self._written, stream))
+            for stream in STREAMS
+        ]
 
     def _end(self, result: Any) -> None:
-        info = getattr(result, "info", None)
-        count = getattr(result, "execution_count", None)
-        if info is None or count is None or not info.store_history or self._is_ours(info.raw_cell):
+        running = self._running
+        if running is None or (result is not None and result.info.raw_cell != running.source):
             return
-        cell = Cell(
-            id=getattr(info, "cell_id", None) or f"in-{count}",
-            count=count,
-            source=info.raw_cell,
-            outputs=tuple(self._outputs(count)),
-            error=self._traceback(result),
-            seconds=time.monotonic() - self._started,
-            tags=_tags(info),
-        )
+        self._stop_listening()
+        for output in self._history(running.count)[self._before :]:
+            if kind := self._in_history.get(output.output_type):
+                running.show(from_bundle(kind, output.bundle))
+        if result is not None and result.success and running.traceback:
+            running.write("stderr", running.traceback)
+        self._keep(running.ended(_error(running, result)))
+
+    def _keep(self, cell: Cell) -> None:
+        if cell.is_private:
+            self._private_lines |= {line.strip() for line in cell.source.splitlines()}
+        elif cell.error:
+            cell = replace(cell, error=without(self._private_lines, cell.error))
         self._cells.pop(cell.id, None)
         self._cells[cell.id] = cell
         if len(self._cells) > KEPT_CELLS:
             del self._cells[next(iter(self._cells))]
 
+    def _stop_listening(self) -> None:
+        self._running = None
+        for stream in self._streams:
+            stream.stop()
+        self._streams = []
+
+    def _history(self, count: int) -> list[Any]:
+        outputs: Mapping[int, list[Any]] = self._shell.history_manager.outputs
+        return outputs.get(count, [])
+
+    def _tags(self) -> tuple[str, ...]:
+        # The request's metadata is the cell's, in JupyterLab; a terminal has no requests.
+        request = self._shell.get_parent() if hasattr(self._shell, "get_parent") else {}
+        tags = request.get("metadata", {}).get("tags")
+        return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
+
+    # -- what it shows
+
+    def _written(self, stream: OutputKind, text: str) -> None:
+        if self._running is not None and text and not (self._paused or self._is_displaying):
+            self._running.write(stream, text)
+
+    @property
+    def _is_displaying(self) -> bool:
+        """Whether the shell itself writes to the terminal what is recorded by other means."""
+        shell = self._shell
+        by_display = shell.display_pub.is_publishing or shell.displayhook.is_active
+        return bool(by_display or shell.showing_traceback)
+
+    def _failed(self, _kind: Any, _error: Any, lines: list[str]) -> None:
+        if self._running is not None and not self._paused:
+            self._running.traceback = tidy("\n".join(lines))
+
     def _displayed(self, message: dict[str, Any]) -> dict[str, Any]:
         kind, content = message["header"]["msg_type"], message["content"]
-        if kind == "clear_output":
-            self._begin_outputs()
-        elif kind in DISPLAYS and not self._paused:
-            self._show(content.get("transient", {}).get("display_id"), content["data"])
+        if self._paused:
+            return message
+        if kind == "clear_output" and self._running is not None:
+            self._running.clear(bool(content.get("wait")))
+        elif kind in ("display_data", "update_display_data"):
+            display_id = content.get("transient", {}).get("display_id") or ""
+            output = from_bundle("display", content["data"], display_id)
+            self._update(output) if kind == "update_display_data" else self._show(output)
         return message
 
-    def _begin_outputs(self) -> None:
-        self._displays, self._by_display_id = [], {}
+    def _show(self, output: CellOutput) -> None:
+        if self._running is not None:
+            self._running.show(output)
 
-    def _show(self, display_id: str | None, bundle: Mapping[str, Any]) -> None:
-        output = from_bundle("display", bundle)
-        known = self._by_display_id.get(display_id) if display_id else None
-        if known is not None:
-            self._displays[known] = output
+    def _update(self, output: CellOutput) -> None:
+        """Change an output of the cell that runs, or else of one that ran before."""
+        if self._running is not None and self._running.update(output):
             return
-        if display_id:
-            self._by_display_id[display_id] = len(self._displays)
-        self._displays.append(output)
-
-    # -- what a cell left behind
-
-    def _outputs(self, count: int) -> Iterator[CellOutput]:
-        history = getattr(self._shell.history_manager, "outputs", {})
-        for output in history.get(count, ()):
-            if kind := STREAMS.get(output.output_type):
-                yield CellOutput(kind, "".join(output.bundle.get("stream", ())))
-        yield from self._displays
-        for output in history.get(count, ()):
-            if output.output_type == "execute_result":
-                yield from_bundle("result", output.bundle)
-
-    def _traceback(self, result: Any) -> str:
-        if result.success:
-            return ""
-        lines = getattr(self._shell, "_last_traceback", None)
-        error = result.error_before_exec or result.error_in_exec
-        return "\n".join(lines) if lines else f"{type(error).__name__}: {error}"
+        for cell in reversed(self._cells.values()):
+            if shows(cell, output):
+                self._cells[cell.id] = updated(cell, output)
+                return
 
 
-def from_bundle(kind: OutputKind, bundle: Mapping[str, Any]) -> CellOutput:
-    """A cell output of a MIME bundle: its text, and its picture if it has one."""
-    picture = next((p for t in PICTURE_TYPES if (p := _picture(bundle.get(t)))), None)
-    for mime_type in ("text/markdown", "text/plain"):
-        if isinstance(text := bundle.get(mime_type), str):
-            return CellOutput(kind, text, picture)
-    markup = bundle.get("text/html")
-    return CellOutput(kind, html_as_text(markup) if isinstance(markup, str) else "", picture)
+def without(private: Set[str], quoting: str) -> str:
+    """A traceback without the lines of private cells that it quotes."""
+    hide = partial(_hidden, private)
+    return "\n".join(LINE_OF_TRACEBACK.sub(hide, line) for line in quoting.split("\n"))
 
 
-def _picture(data: Any) -> bytes | None:
-    if isinstance(data, bytes):
-        return data
-    try:
-        return b64decode(data) if isinstance(data, str) else None
-    except ValueError:
-        return None
+def _hidden(private: Set[str], match: re.Match[str]) -> str:
+    is_private = len(match["code"]) > 2 and match["code"].strip() in private
+    return f"{match['number']}(private)" if is_private else match[0]
 
 
-def _tags(info: Any) -> tuple[str, ...]:
-    meta = getattr(info, "cell_meta", None)
-    tags = meta.get("tags") if isinstance(meta, Mapping) else None
-    return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
+def _error(running: Running, result: Any) -> str:
+    if result is None:
+        return running.traceback or "It did not end."
+    error = result.error_before_exec or result.error_in_exec
+    if error is None:
+        return ""
+    return running.traceback or "".join(traceback.format_exception_only(error)).strip()

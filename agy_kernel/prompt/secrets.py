@@ -20,9 +20,8 @@ KEY_FORMATS = tuple(
     (hint, re.compile(pattern, re.DOTALL))
     for hint, pattern in (
         (
-            " PRIVATE KEY",
-            r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----"
-            r".*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+            "PRIVATE KEY",
+            r"-----BEGIN (?P<what>[A-Z ]*PRIVATE KEY[A-Z ]*)-----.*?(?:-----END (?P=what)-----|\Z)",
         ),
         ("AKIA", r"\bAKIA[0-9A-Z]{16}\b"),  # AWS
         ("ASIA", r"\bASIA[0-9A-Z]{16}\b"),
@@ -82,4 +81,9 @@ def looks_secret(name: str) -> bool:
 def _forms(value: str) -> Iterator[str]:
     """A value as it may stand in a text: whole or by its lines, and as code and URLs write it."""
     for part in {value, value.strip(), *value.splitlines()}:
-        yield from (part, repr(part)[1:-1], json.dumps(part)[1:-1], quote(part, "", errors="replace"))
+        yield from (
+            part,
+            repr(part)[1:-1],
+            json.dumps(part)[1:-1],
+            quote(part, "", errors="replace"),
+        )

@@ -6,13 +6,12 @@ from contextlib import asynccontextmanager
 
 from agy_kernel.acp.connection import Connection
 from agy_kernel.acp.process import Launch
-from agy_kernel.acp.tape import Tape
 from agy_kernel.conversation.conversation import Conversation
 from agy_kernel.conversation.engine import Engine, EventSink
 from agy_kernel.conversation.turn import Turn
 from agy_kernel.events import Answer, Event, Notice, Question, TurnBroken, TurnEnded
 from tests.agents.scripted import Step, command
-from tests.support.connections import PROMPT, Heard, Wire
+from tests.support.connections import Heard, Wire
 from tests.support.oracle import check_tape
 
 FOLDER = "/"
@@ -25,11 +24,13 @@ class Cell(Heard):
         self,
         conversation: Conversation,
         decide: Callable[[Question], Answer | None] = lambda _: None,
+        text: str = "Hello",
     ) -> None:
         super().__init__()
         self._conversation = conversation
         self.turn = Turn(self.take, decide)
-        self.task = asyncio.create_task(conversation.prompt(PROMPT, self.turn))
+        blocks = [{"type": "text", "text": text}]
+        self.task = asyncio.create_task(conversation.prompt(lambda *_: blocks, self.turn))
 
     async def end(self) -> TurnEnded | TurnBroken:
         """How it ended, once it has."""
@@ -64,14 +65,22 @@ class Talk:
 
     def __init__(self, scripts: Sequence[Sequence[Step]]) -> None:
         self._scripts = list(scripts)
+        self._started = asyncio.Event()
         self.wires: list[Wire] = []
         self.conversation = Conversation(self._make_engine, FOLDER, "scripted")
 
     def _make_engine(self, on_event: EventSink) -> Engine:
-        tape = Tape()
-        self.wires.append(Wire(tape))
+        self.wires.append(Wire())
+        self._started.set()
         launch = Launch("scripted", command(*self._scripts.pop(0)))
-        return Connection(launch, FOLDER, on_event, tape=tape)
+        return Connection(launch, FOLDER, on_event, tape=self.wire.tape)
+
+    async def until_sent(self, method: str, start: int = 1) -> None:
+        """Wait until a frame of a method was sent to the agent that was started as this one."""
+        while len(self.wires) < start:
+            self._started.clear()
+            await self._started.wait()
+        await self.wires[start - 1].until_sent(method)
 
     def ask(self, decide: Callable[[Question], Answer | None] = lambda _: None) -> Cell:
         """Run a cell."""

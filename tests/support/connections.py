@@ -57,10 +57,17 @@ class Heard:
 
 
 class Wire:
-    """What passed between us and the agent, as the tape has it."""
+    """What passed between us and the agent, as the tape has it; one can wait for our frames."""
 
-    def __init__(self, tape: Tape) -> None:
-        self.tape = tape
+    def __init__(self) -> None:
+        self._passed = asyncio.Event()
+        self.tape: Tape = _WatchedTape(self._passed)
+
+    async def until_sent(self, method: str) -> None:
+        """Wait until we have sent a frame of this method."""
+        while not self.sent(method):
+            self._passed.clear()
+            await self._passed.wait()
 
     def entries(self, direction: str) -> list[dict[str, Any]]:
         """The tape's entries of one direction: ``c2a``, ``a2c`` or ``stderr``."""
@@ -89,15 +96,26 @@ class Wire:
         return [f["params"] for f in frames if isinstance(f, dict) and f.get("method") == method]
 
 
+class _WatchedTape(Tape):
+    """A tape that tells when something passes."""
+
+    def __init__(self, passed: asyncio.Event) -> None:
+        super().__init__()
+        self._passed = passed
+
+    def sent(self, line: bytes) -> None:
+        super().sent(line)
+        self._passed.set()
+
+
 class Agent:
     """A connection to a scripted agent."""
 
     def __init__(self, launch: Launch, **options: Any) -> None:
-        self.tape = Tape()
-        self.wire = Wire(self.tape)
+        self.wire = Wire()
         self.heard: dict[str, Heard] = {}
         self.all = Heard()
-        self.connection = Connection(launch, "/", self._take, tape=self.tape, **options)
+        self.connection = Connection(launch, "/", self._take, tape=self.wire.tape, **options)
 
     def _take(self, session_id: str, event: Event) -> None:
         self.of_session(session_id).take(event)
@@ -122,7 +140,7 @@ async def agent(
         yield made
     finally:
         await made.connection.close()
-    check_tape(made.tape)
+    check_tape(made.wire.tape)
 
 
 @asynccontextmanager

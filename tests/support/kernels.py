@@ -375,8 +375,8 @@ class Kernel:
 
 
 def prompt_of(frame: Json) -> str:
-    """The text of a ``session/prompt``."""
-    return "\n".join(b["text"] for b in frame["params"]["prompt"] if b["type"] == "text")
+    """What was typed, of a ``session/prompt``: its last block."""
+    return str(frame["params"]["prompt"][-1]["text"])
 
 
 def sim(*steps: Json) -> str:

@@ -1,0 +1,122 @@
+"""What the ``%agy`` commands do; each returns the Markdown to show, which may be nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from .conversation.transcript import ToolCall
+from .display import diffs
+from .display.code import code_blocks
+from .display.entries import plain
+from .display.tools import relative
+from .errors import CommandError
+from .events import Diff, Selector
+from .host import Host
+from .prompt.gather import Request
+from .tables import fenced, table
+
+Run = Callable[[Host, list[str]], str]
+
+
+def status(host: Host, _: list[str]) -> str:
+    """Show agent, session, model and mode."""
+    conversation = host.conversation
+    engine = conversation.engine
+    rows = [("agent", conversation.name), ("folder", conversation.cwd)]
+    if engine is not None:
+        rows.append(("running", f"{engine.info.label} {engine.info.version}, pid {engine.pid}"))
+    else:
+        rows.append(("running", "no; the next prompt starts it"))
+    rows += [("session", conversation.session_id or "none yet")]
+    rows += [("title", conversation.title)] if conversation.title else []
+    rows += [(what, choices.name()) for what, choices in conversation.choices.items()]
+    rows += [("permissions", f"{host.settings.permissions} (AGY_PERMISSIONS)")]
+    return table(rows)
+
+
+def new(host: Host, _: list[str]) -> str:
+    """Begin a new session with the next prompt."""
+    host.conversation.new_session()
+    return "The next prompt begins a new session; the agent will not remember this one."
+
+
+def choose(what: Selector) -> Run:
+    """The command that lists the models or modes, or chooses one."""
+
+    def run(host: Host, words: list[str]) -> str:
+        if words:
+            return f"{what}: **{host.wait_for(host.conversation.choose(what, words[0]))}**"
+        host.wait_for(host.conversation.ready())
+        choices = host.conversation.choices.get(what)
+        if choices is None:
+            return f"The agent offers no choice of {what}."
+        return "\n".join(
+            f"- {'**' if c.id == choices.current else ''}`{c.id}` {c.name}"
+            f"{'** (current)' if c.id == choices.current else ''}"
+            for c in choices.available
+        )
+
+    return run
+
+
+def last(host: Host, _: list[str]) -> str:
+    """Show the last reply again."""
+    if not host.turns:
+        return "There was no turn yet."
+    shown, folder = host.turns[-1], host.conversation.cwd
+    return "\n\n".join(plain(entry, folder) for entry in shown.transcript.entries)
+
+
+def diff(host: Host, words: list[str]) -> str:
+    """Show diffs in full: the last turn's, or a call's."""
+    folder = host.conversation.cwd
+    calls = [call for shown in host.turns for call in shown.transcript.tool_calls]
+    if words:
+        calls = [call for call in calls if call.id == words[0]]
+    elif host.turns:
+        calls = list(host.turns[-1].transcript.tool_calls)
+    shown = [_one_diff(call, diff, folder) for call in calls for diff in call.changes]
+    return "\n\n".join(shown) or "No diff to show."
+
+
+def _one_diff(call: ToolCall, diff: Diff, folder: str) -> str:
+    head = f"`{relative(diff.path, folder)}`: {diffs.what(diff)} {diffs.stat(diff)} ({call.status})"
+    return f"{head}\n{fenced(diffs.plain(diff), 'diff')}"
+
+
+def tape(host: Host, words: list[str]) -> str:
+    """Show the last frames of the wire, or save what is kept."""
+    if words[:1] == ["save"]:
+        path = Path(words[1]).expanduser()
+        return f"{host.tape.save(path)} frames are in `{path}`."
+    count = int(words[0]) if words else 10
+    where = f"written to `{host.tape.path}`" if host.tape.path else "kept in memory"
+    lines = [line[:400] for line in host.tape.tail(count)]
+    return f"The wire is {where}. The last frames:\n{fenced(chr(10).join(lines), 'json')}"
+
+
+def code(host: Host, words: list[str]) -> str:
+    """Put a code block of the last reply into the next cell."""
+    blocks = code_blocks(host.turns[-1].transcript.text) if host.turns else []
+    return host.offer_code(blocks, int(words[0]) if words else 1)
+
+
+def fix(host: Host, _: list[str]) -> str:
+    """Send the last error with its cell."""
+    if host.context.recorder is None or host.context.recorder.last_error is None:
+        raise CommandError("no cell has failed here, so there is nothing to fix.")
+    host.prompt(Request("Explain this error and show how to fix it: @error"))
+    return ""
+
+
+def context(host: Host, words: list[str]) -> str:
+    """Show what the next prompt would send, or say how much it may."""
+    choice = words[0] if words else "show"
+    if choice in ("on", "off"):
+        host.context.is_on = choice == "on"
+        return f"What runs in the notebook {'goes' if host.context.is_on else 'does not go'} along."
+    if choice == "limit":
+        host.context.limit = int(words[1])
+        return f"At most {host.context.limit:,} bytes of text go along with a prompt."
+    return host.preview()

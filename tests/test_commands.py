@@ -1,0 +1,245 @@
+"""The words of ``%agy``: what is a command, what a prompt, and what commands show."""
+
+from __future__ import annotations
+
+from collections import deque
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agy_kernel.acp.tape import Tape
+from agy_kernel.commands import COMMANDS, Prompt, parse
+from agy_kernel.conversation.conversation import Conversation
+from agy_kernel.conversation.engine import EventSink
+from agy_kernel.display.shown import Shown
+from agy_kernel.errors import CommandError, SettingsError
+from agy_kernel.events import (
+    Choice,
+    Choices,
+    Diff,
+    SessionInfoChanged,
+    SessionOpened,
+    SessionState,
+    TextChunk,
+    ToolCallUpdate,
+)
+from agy_kernel.host import Host
+from agy_kernel.settings import Settings
+from agy_kernel.tables import fenced
+from tests.support.renderers import text_of, vs_code
+from tests.support.screen import Played
+
+
+def command(line: str) -> tuple[str, list[str]]:
+    parsed = parse(line)
+    assert not isinstance(parsed, Prompt), f"{line!r} is a prompt"
+    return parsed[0].name, parsed[1]
+
+
+# -- the grammar
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "words"),
+    [
+        ("", "status", []),
+        ("  ", "status", []),
+        ("status", "status", []),
+        (" new ", "new", []),
+        ("model", "model", []),
+        ("model gemini-3.8-flash-high", "model", ["gemini-3.8-flash-high"]),
+        ("mode yolo", "mode", ["yolo"]),
+        ("last", "last", []),
+        ("diff", "diff", []),
+        ("diff call_859008", "diff", ["call_859008"]),
+        ("tape", "tape", []),
+        ("tape 20", "tape", ["20"]),
+        ("tape save ~/x.jsonl", "tape", ["save", "~/x.jsonl"]),
+        ("help", "help", []),
+        ("help tape", "help", ["tape"]),
+        ("new --help", "help", ["new"]),
+        ("tape --help", "help", ["tape"]),
+        ("--help", "help", []),
+    ],
+)
+def test_a_line_that_fits_is_a_command(line: str, name: str, words: list[str]) -> None:
+    assert command(line) == (name, words)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "new ideas for the plot",
+        "status of the build?",
+        "model the noise as Gaussian",
+        "last week's numbers, please",
+        "help me",
+        "help tape now",
+        "tape this",
+        "tape 3 4",
+        "tape save",
+        "tape save a b",
+        "what is new?",
+        "explain --help",
+        "hello",
+        "helpful",
+        "statistics",
+        "models of the atom",
+        "lasts long",
+    ],
+)
+def test_a_line_that_does_not_fit_is_a_prompt(line: str) -> None:
+    assert parse(line) == Prompt(line)
+
+
+@pytest.mark.parametrize(
+    ("word", "usage"),
+    [
+        ("statsu", "%agy status"),
+        ("models", "%agy model [MODEL]"),
+        ("Help", "%agy help [COMMAND]"),
+        ("tapes", "%agy tape [N | save FILE]"),
+    ],
+)
+def test_a_single_word_that_is_nearly_a_command_is_questioned(word: str, usage: str) -> None:
+    with pytest.raises(CommandError) as caught:
+        parse(word)
+    assert usage in str(caught.value)
+    assert f"%agy -- {word}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("-- new", "new"),
+        ("--  statsu ", "statsu"),
+        ("--\tnew", "new"),
+        ("-- -- x", "-- x"),
+        ("--", ""),
+        ("--verbose is what?", "--verbose is what?"),
+    ],
+)
+def test_two_dashes_make_anything_a_prompt(line: str, text: str) -> None:
+    assert parse(line) == Prompt(text)
+
+
+@given(st.text(alphabet="ab -newhlp?", max_size=20))
+def test_a_prompt_is_never_changed_but_at_its_ends(line: str) -> None:
+    try:
+        parsed = parse(line)
+    except CommandError:
+        return
+    if isinstance(parsed, Prompt):
+        assert parsed.text in line
+        words = line.split()
+        assert parsed.text.split() == words[words[0] == "--" :]
+
+
+def test_a_usage_line_says_how_a_command_is_written() -> None:
+    assert COMMANDS["new"].usage == "%agy new"
+    assert all(name == c.name and c.help.endswith(".") for name, c in COMMANDS.items())
+
+
+# -- what they show
+
+
+MODELS = Choices("flash", (Choice("flash", "Flash|3"), Choice("pro", "Pro <b>")))
+
+
+def no_engine(_: EventSink) -> Any:
+    raise AssertionError("nothing here starts an agent")
+
+
+@pytest.fixture
+def host() -> Host:
+    """What commands use of a host; the parts are real."""
+    conversation = Conversation(no_engine, "/work", "antigravity")
+    settings = Settings(agent="antigravity")
+    parts = SimpleNamespace(
+        conversation=conversation, settings=settings, tape=Tape(), turns=deque()
+    )
+    return cast(Host, parts)
+
+
+def run(host: Host, line: str) -> str:
+    parsed = parse(line)
+    assert not isinstance(parsed, Prompt)
+    return parsed[0].run(host, parsed[1])
+
+
+def shown(*events: Any) -> Shown:
+    turn = Played()
+    turn.play(events)
+    turn.finish()
+    return turn.shown
+
+
+def test_status_before_the_first_prompt(host: Host) -> None:
+    text = text_of(vs_code(run(host, "")))
+    assert "antigravity" in text
+    assert "no; the next prompt starts it" in text
+    assert "none yet" in text
+    assert "ask (AGY_PERMISSIONS)" in text
+    assert all(c.usage in text and c.help in text for c in COMMANDS.values())
+
+
+def test_status_of_a_session(host: Host) -> None:
+    hear = host.conversation._listener.hear
+    hear("s1", SessionOpened(SessionState("s1", MODELS)))
+    hear("s1", SessionInfoChanged("A | <title>\nof two lines"))
+    text = text_of(vs_code(run(host, "status")))
+    for part in ("s1", "Flash|3", "A | <title> of two lines"):
+        assert part in text
+
+
+def test_last_shows_the_last_reply_again(host: Host) -> None:
+    assert run(host, "last") == "There was no turn yet."
+    host.turns.append(shown(TextChunk("agent", "first")))
+    host.turns.append(shown(TextChunk("agent", "Hello *you*"), ToolCallUpdate("a", title="Read x")))
+    text = run(host, "last")
+    assert "Hello *you*" in text
+    assert "Read x" in text
+    assert "first" not in text
+
+
+def edit(call_id: str, path: str, text: str) -> ToolCallUpdate:
+    diff = Diff(path, None, text)
+    return ToolCallUpdate(call_id, kind="edit", status="completed", content=(diff,))
+
+
+def test_diff_shows_the_last_turn_s_in_full(host: Host) -> None:
+    assert run(host, "diff") == "No diff to show."
+    host.turns.append(shown(edit("old", "/work/old.txt", "x\n")))
+    host.turns.append(shown(edit("new", "/work/new.txt", "y\n" * 1_000 + "```\n")))
+    text = run(host, "diff")
+    assert text.startswith("`new.txt`: new file +1001 −0 (completed)\n````diff\n+ y\n")
+    assert text.count("+ y") == 1_000
+    assert "old.txt" in run(host, "diff old")
+    assert run(host, "diff nothing") == "No diff to show."
+
+
+def test_tape_shows_the_last_frames_and_saves_them(host: Host, tmp_path: Path) -> None:
+    for number in range(30):
+        host.tape.sent(b'{"id": %d}\n' % number)
+    assert run(host, "tape").count('"id"') == 10
+    assert run(host, "tape 3").count('"id"') == 3
+    assert "kept in memory" in run(host, "tape")
+    path = tmp_path / "x.jsonl"
+    assert run(host, f"tape save {path}") == f"30 frames are in `{path}`."
+    assert len(path.read_text().splitlines()) == 30
+    with pytest.raises(SettingsError, match="cannot be written"):
+        run(host, f"tape save {tmp_path}/no/such/folder")
+
+
+def test_help_lists_the_commands_or_explains_one(host: Host) -> None:
+    text = text_of(vs_code(run(host, "help")))
+    assert all(c.usage in text and c.help in text for c in COMMANDS.values())
+    assert run(host, "help new") == f"`%agy new`\n\n{COMMANDS['new'].help}"
+
+
+def test_a_code_block_is_closed_by_nothing_in_it() -> None:
+    assert fenced("a ```` b", "md") == "`````md\na ```` b\n`````"
