@@ -56,6 +56,7 @@ class Context:
     def pack(self, request: Request, folder: str, settings: Settings) -> Pack:
         """Read all that could go along with a prompt; runs on the user's thread."""
         is_on = settings.context if self.is_on is None else self.is_on
+        is_on = is_on and not _is_command(request.text)
         request = replace(request, context=request.context and is_on)
         gathered = gather(request, self._surface(Path(folder)))
         return Pack(self, gathered, Path(folder), self._ration(settings), settings.instructions)
@@ -64,10 +65,11 @@ class Context:
         """What a session was told."""
         return self._told.get(session_id, NOTHING)
 
-    def was_told(self, session_id: str, cells: Mapping[str, str]) -> None:
+    def was_told(self, session_id: str, told: Told) -> None:
         """A session has received this: what is unchanged is not sent to it again."""
         before = self._told.pop(session_id, NOTHING)
-        self._told[session_id] = Told(True, {**before.cells, **cells})
+        instructions = before.instructions or told.instructions
+        self._told[session_id] = Told(instructions, {**before.cells, **told.cells})
         while len(self._told) > KEPT_SESSIONS:
             del self._told[next(iter(self._told))]
 
@@ -112,7 +114,7 @@ class Pack:
     ) -> None:
         self._context, self._gathered, self._folder = context, gathered, folder
         self._ration, self._with_files = ration, with_files
-        self._session_id = ""
+        self._session_id, self._brings_instructions = "", False
         self._assembled = Assembled(())
 
     @property
@@ -123,8 +125,9 @@ class Pack:
     def assemble(self, session_id: str, capabilities: Capabilities) -> Assembled:
         """Choose what goes along to a session; may run on the agent's thread."""
         told = self._context.told(session_id)
-        first = "" if told.instructions else self._instructions()
-        self._session_id = session_id
+        is_first = not told.instructions and not _is_command(self._gathered.text)
+        first = self._instructions() if is_first else ""
+        self._session_id, self._brings_instructions = session_id, is_first
         self._assembled = assemble(
             self._gathered, told.cells, first, capabilities, self._ration, Masker(os.environ)
         )
@@ -133,7 +136,8 @@ class Pack:
     def was_told(self) -> None:
         """The agent has received it."""
         if self._session_id:
-            self._context.was_told(self._session_id, self._assembled.sent)
+            told = Told(self._brings_instructions, self._assembled.sent)
+            self._context.was_told(self._session_id, told)
 
     def _instructions(self) -> str:
         return self._context.instructions(self._folder, self._with_files)
@@ -144,3 +148,8 @@ def notebook_path(names: Mapping[str, Any]) -> Path | None:
     told = names.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")
     path = Path(str(told))
     return path if path.is_absolute() and path.suffix == ".ipynb" else None
+
+
+def _is_command(text: str) -> bool:
+    """Whether a prompt is one of the agent's own commands, which must stand first to be seen."""
+    return text.lstrip().startswith("/")

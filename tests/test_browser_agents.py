@@ -1,4 +1,4 @@
-"""Agents that nobody here wrote, in JupyterLab: a file is edited after Allow, and not after Reject."""
+"""Agents that nobody here wrote, in JupyterLab: a file is edited only after Allow."""
 
 import os
 from pathlib import Path

@@ -26,7 +26,6 @@ from agy_kernel.errors import (
 )
 from agy_kernel.events import (
     Answer,
-    Answered,
     Asked,
     AuthMethod,
     Capabilities,
@@ -270,11 +269,11 @@ async def test_an_opening_that_was_cancelled_has_no_late_effect() -> None:
 async def test_a_long_replay_is_waited_for_as_long_as_anything_comes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connection, "LOAD_TIMEOUT", 0.3)
-    replay = scripted.flood(60_000, chunk("x" * 100))  # takes longer than that to be read
+    monkeypatch.setattr(connection, "LOAD_TIMEOUT", 0.1)
+    replay = scripted.flood(20_000, chunk("x" * 100))  # takes longer than that to be read
     async with started(*hello(), LOAD, replay, answer("session/load", None)) as it:
         await it.connection.load_session("s1", "/work")
-        assert len(it.all.text) == 6_000_000
+        assert len(it.all.text) == 2_000_000
 
 
 # -- signing in
@@ -533,7 +532,6 @@ async def test_an_answer_goes_back_as_the_option_that_was_chosen() -> None:
         clicking.start()
         await prompting
         clicking.join()
-        assert it.all.of(Answered) == [Answered(question, chosen)]
         assert it.wire.answers()["q1"]["result"] == {
             "outcome": {"outcome": "selected", "optionId": "no"}
         }
@@ -580,9 +578,8 @@ async def test_a_question_can_be_withdrawn_by_the_agent() -> None:
         await it.prompt()
         question = await it.all.question()
         assert not question.open
-        (answered,) = it.all.of(Answered)
-        assert answered.answer.by == "agent"
-        assert answered.answer.option is None
+        assert question.reply.result().by == "agent"
+        assert question.reply.result().option is None
         assert it.wire.answers()["q1"]["error"]["code"] == -32800
         assert not question.answer(DENIED)
 

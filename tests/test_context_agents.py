@@ -1,4 +1,4 @@
-"""A plot and an error of a Python notebook, all the way to the model of an agent nobody here wrote."""
+"""A plot and an error of a Python notebook, all the way to the model of a real agent."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,6 @@ from tests.support.leaks import (
     nothing_is_left,  # noqa: F401
     processes_left,
 )
-from tests.support.processes import happens_within
 
 PROMPTED = expect("session/prompt")
 END_TURN = answer("session/prompt", {"stopReason": "end_turn"})
@@ -252,9 +252,15 @@ async def test_a_question_is_asked_in_the_cell_and_its_answer_told_there() -> No
     async with talking([*opening(), *script]) as talk:
         cell = talk.ask()
         question = await cell.question()
-        question.answer(Answer(question.options[0], by="you"))
+        # Buttons are clicked in the main thread, and the agent lives in another.
+        clicking = threading.Thread(
+            target=question.answer, args=(Answer(question.options[0], by="you"),)
+        )
+        clicking.start()
         await cell.end()
-        assert [e.answer.by for e in cell.of(Answered)] == ["you"]
+        clicking.join()
+        assert [type(event) for event in cell.events] == [Asked, Answered, TurnEnded]
+        assert cell.of(Answered)[0].answer.by == "you"
 
 
 async def test_a_question_that_needs_no_person_is_answered_at_once() -> None:
@@ -282,6 +288,7 @@ async def test_a_question_that_is_open_when_its_turn_ends_is_cancelled() -> None
         cell = await talk.turn()
         question = await cell.question()
         assert question.reply.result().by == "agent"
+        assert [type(event) for event in cell.events] == [Asked, Answered, TurnEnded]
         await talk.turn()
 
 
@@ -291,6 +298,7 @@ async def test_a_question_of_a_dead_agent_is_closed() -> None:
         question = await cell.question()
         assert isinstance(await cell.error(), AgentExited)
         assert not question.open
+        assert [type(event) for event in cell.events] == [Asked, Answered, TurnBroken]
 
 
 # -- models and modes
@@ -642,7 +650,8 @@ async def test_questions_are_cancelled_by_stop_those_that_come_after_it_too() ->
         assert sorted(answers) == ["q1", "q2", "q3"]
         for frame in answers.values():
             assert frame["result"] == {"outcome": {"outcome": "cancelled"}}
-        assert {event.answer.by for event in cell.of(Answered)} == {"stop"}
+        assert [event.answer.by for event in cell.of(Answered)] == ["stop"] * 3
+        assert isinstance(cell.events[-1], TurnEnded)
 
 
 async def test_stop_twice_is_stop_once_and_stop_while_idle_is_nothing() -> None:
@@ -875,7 +884,7 @@ async def test_what_codex_runs_ends_with_its_turn_or_with_it(how: str, tmp_path:
             lambda on_event: Connection(launch, str(work), on_event), str(work), "codex"
         )
         cell = Cell(conversation, lambda question: Answer(question.options[0], by="test"), prompt)
-        assert await asyncio.to_thread(happens_within, 30, (work / "started").exists)
+        await becomes_true((work / "started").exists)
         running = processes_left()
         if how == "stop":
             assert await cell.stop() < 1
@@ -885,9 +894,16 @@ async def test_what_codex_runs_ends_with_its_turn_or_with_it(how: str, tmp_path:
             os.kill(conversation.engine.pid, signal.SIGKILL)
             assert isinstance(await cell.error(), AgentExited)
         if how != "close":
-            assert await asyncio.to_thread(happens_within, 5, lambda: commands(running) == set())
+            await becomes_true(lambda: commands(running) == set())
         await conversation.close()
         assert processes_left() == set()
+
+
+async def becomes_true(condition: Callable[[], bool]) -> None:
+    # There is no event for what a stranger's process does.
+    async with asyncio.timeout(30):
+        while not condition():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
 
 
 def commands(pids: set[int]) -> set[int]:

@@ -1,4 +1,4 @@
-"""The notebooks that people are shown run from top to bottom on the simulator, without anybody there."""
+"""The notebooks that people are shown run on the simulator, without anybody there."""
 
 from __future__ import annotations
 

@@ -409,7 +409,7 @@ OBJECTS = st.recursive(
 UPDATES = st.builds(
     lambda kind, fields: {**fields, "sessionUpdate": kind}, st.sampled_from(KINDS), OBJECTS
 )
-THOROUGH = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+THOROUGH = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @THOROUGH

@@ -16,6 +16,12 @@ from tests.support.lab import PATIENCE, THEMES, Lab, Notebook, chromium
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 SIZE = {"width": 1040, "height": 1060}
+PLOT = """import numpy as np, pandas as pd
+
+steps = np.random.default_rng(7).choice([-1, 1], size=(200, 5))
+walks = pd.DataFrame(steps.cumsum(axis=0), columns=list("abcde"))
+axes = walks.plot(figsize=(7, 2.6), title="Five random walks")"""
+ASK = "%%agy --with walks.shape\nDescribe the plot of @walks"
 HELLO, CREATE, EDIT, QUESTION = 1, 3, 4, 8
 
 
@@ -34,6 +40,20 @@ def _take(theme: str, folder: Path) -> None:
     shutil.copy(ROOT / "notebooks" / "tour.ipynb", root)
     with Lab(root, folder, {"AGY_AGENT": "simulator"}, theme) as lab, chromium() as browser:
         _walk(browser, lab, theme)
+        _ask_in_python(browser, lab, theme)
+
+
+def _ask_in_python(browser: Browser, lab: Lab, theme: str) -> None:
+    lab.write("walks.ipynb", ["%load_ext agy_kernel", PLOT, ASK], kernel="python3")
+    page = browser.new_page(viewport={**SIZE, "height": 900}, device_scale_factor=1.5)  # type: ignore[arg-type]  # a dict literal
+    notebook = Notebook(page, lab, "walks.ipynb").open()
+    page.keyboard.press("Control+b")
+    for index in range(3):
+        notebook.run(index)
+        notebook.expect_done(index, index + 1)
+    page.mouse.move(0, 0)
+    page.screenshot(path=IMAGES / f"magics-{theme}.png")
+    page.close()
 
 
 def _walk(browser: Browser, lab: Lab, theme: str) -> None:

@@ -24,7 +24,6 @@ from ..errors import (
 from ..events import (
     AgentInfo,
     Answer,
-    Answered,
     Asked,
     AuthMethod,
     Capabilities,
@@ -356,18 +355,16 @@ class Connection:
         self._on_word()
         if method != "session/request_permission" or not isinstance(params, dict):
             raise MethodNotFound(method)
-        session_id, asked = text(params, "sessionId"), question(params)
-        self._on_event(session_id, Asked(asked))
-        return self._outcome(session_id, asked)
+        asked = question(params)
+        self._on_event(text(params, "sessionId"), Asked(asked))
+        return self._outcome(asked)
 
-    async def _outcome(self, session_id: str, asked: Question) -> dict[str, Any]:
+    async def _outcome(self, asked: Question) -> dict[str, Any]:
         try:
             answer = await asyncio.shield(asyncio.wrap_future(asked.reply))
         except asyncio.CancelledError:
             asked.answer(Answer(None, by="agent", why="The agent does not wait for it any more."))
             raise
-        finally:
-            self._on_event(session_id, Answered(asked, asked.reply.result()))
         if answer.option is None:
             return {"outcome": {"outcome": "cancelled"}}
         return {"outcome": {"outcome": "selected", "optionId": answer.option.id}}

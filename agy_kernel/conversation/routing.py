@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from ..events import (
     Answer,
-    Answered,
     Asked,
     ContentChunk,
     Event,
@@ -71,10 +70,6 @@ class Routes:
 
 
 def _call(event: Event) -> ToolCallUpdate | None:
-    match event:
-        case ToolCallUpdate():
-            return event
-        case Asked(question) | Answered(question):
-            return ToolCallUpdate(question.call.id, asked=isinstance(event, Asked))
-        case _:
-            return None
+    if isinstance(event, Asked):
+        return event.question.call
+    return event if isinstance(event, ToolCallUpdate) else None

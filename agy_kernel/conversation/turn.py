@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
+from functools import partial
 
-from ..events import Answer, Asked, Event, Question, TextChunk, TurnBroken, TurnEnded
+from ..events import Answer, Answered, Asked, Event, Question, TextChunk, TurnBroken, TurnEnded
 
 # What Antigravity's builds let slip into the reply when they are cancelled (acp-v1.md, 2.2).
 LEAKS = ("context canceled", "The request was cancelled by the client.")
@@ -19,7 +20,8 @@ class Turn:
 
     Args:
         emit: called with each event, on the agent's loop; must not wait. The last one in order is
-            a ``TurnEnded`` or a ``TurnBroken``; what comes after that is late.
+            a ``TurnEnded`` or a ``TurnBroken``; what comes after that is late. Every ``Asked`` is
+            followed by its ``Answered``, before the end at the latest.
         decide: the answer to a question that needs no person, or None.
     """
 
@@ -68,6 +70,14 @@ class Turn:
             question.answer(answer)
         self._questions.append(question)
         self._emit(event)
+        # It may be answered in any thread.
+        tell = partial(asyncio.get_running_loop().call_soon_threadsafe, self._tell_answer, question)
+        question.reply.add_done_callback(lambda _: tell())
+
+    def _tell_answer(self, question: Question) -> None:
+        if question in self._questions:
+            self._questions.remove(question)
+            self._emit(Answered(question, question.reply.result()))
 
     def _finish(self, event: TurnEnded | TurnBroken) -> None:
         if self.ended:
@@ -77,9 +87,9 @@ class Turn:
         self._emit(event)
 
     def _cancel_questions(self, by: str, why: str) -> None:
-        for question in self._questions:
+        for question in list(self._questions):
             question.answer(Answer(None, by=by, why=why))
-        self._questions = [q for q in self._questions if q.open]
+            self._tell_answer(question)
 
 
 def _is_leak(event: Event) -> bool:

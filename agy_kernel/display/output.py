@@ -99,7 +99,7 @@ class CellOutput:
 
 
 class TerminalOutput:
-    """A terminal or a plain script: text goes to standard output, answers come from the keyboard."""
+    """A terminal or a plain script: text goes to standard output, answers are typed."""
 
     updates = False
 

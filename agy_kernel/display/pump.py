@@ -3,9 +3,9 @@
 A running turn blocks the kernel's main thread, on which widget messages would have to wait for
 the cell to end. So while a turn is active they are taken off the shell channel and put into the
 turn's inbox, and the blocked thread handles them itself. Everything else takes its ordinary way:
-queued cells stay queued, and in order. What came before the turn began, while another cell ran, is
-out of reach, and waits for the turn's end. (Why not asyncio, subshells or nest_asyncio: measured, see
-docs/architecture.md.)
+queued cells stay queued, and in order. Only what came before the turn began, while another cell
+ran, is out of reach, and waits for the turn's end. (Why not asyncio, subshells or nest_asyncio:
+measured, see docs/architecture.md.)
 
 ipykernel 7 reads the shell channel in a thread of its own, and there the pump stands for the length
 of a turn; ipykernel 6 has no such thread, so the blocked thread looks at the socket itself. Both

@@ -15,34 +15,53 @@ SECRET_NAME = re.compile(
 )
 SHORTEST = 6  # characters; a shorter value would mask ordinary words
 
-# What a text must contain for a search to be worth its time, and what is searched for then.
-KEY_FORMATS = tuple(
-    (hint, re.compile(pattern, re.DOTALL))
-    for hint, pattern in (
-        (
-            "PRIVATE KEY",
-            r"-----BEGIN (?P<what>[A-Z ]*PRIVATE KEY[A-Z ]*)-----.*?(?:-----END (?P=what)-----|\Z)",
-        ),
-        ("AKIA", r"\bAKIA[0-9A-Z]{16}\b"),  # AWS
-        ("ASIA", r"\bASIA[0-9A-Z]{16}\b"),
-        ("AIza", r"\bAIza[0-9A-Za-z_-]{30,}"),  # Google
-        ("ya29.", r"\bya29\.[0-9A-Za-z_-]{20,}"),
-        ("GOCSPX-", r"\bGOCSPX-[0-9A-Za-z_-]{20,}"),
-        ("gh", r"\bgh[opsur]_[0-9A-Za-z]{30,}"),  # GitHub
-        ("github_pat_", r"\bgithub_pat_[0-9A-Za-z_]{30,}"),
-        ("glpat-", r"\bglpat-[0-9A-Za-z_-]{16,}"),  # GitLab
-        ("sk-", r"\bsk-(?=[a-zA-Z_-]*\d)[0-9A-Za-z_-]{20,}"),  # OpenAI, Anthropic
-        ("k_", r"\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),  # Stripe
-        ("hf_", r"\bhf_[0-9A-Za-z]{20,}"),  # Hugging Face
-        ("xox", r"\bxox[abeprs]-[0-9A-Za-z-]{10,}"),  # Slack
-        ("npm_", r"\bnpm_[0-9A-Za-z]{30,}"),
-        ("pypi-", r"\bpypi-[0-9A-Za-z_-]{30,}"),
-        ("eyJ", r"\beyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]{5,}"),  # JWT
-        ("AccountKey=", r"(?<=AccountKey=)[0-9A-Za-z+/=]{20,}"),  # Azure
-        ("://", r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"),  # user and password in a URL
-        ("earer ", r"(?<=[Bb]earer )[0-9A-Za-z._~+/=-]{16,}"),
-    )
-)
+# How keys begin, and how they go on. The beginnings are literal, so that a search is quick.
+KEYS = {
+    "AKIA": r"[0-9A-Z]{16}\b",  # AWS
+    "ASIA": r"[0-9A-Z]{16}\b",
+    "AIza": r"[0-9A-Za-z_-]{30,}",  # Google
+    "ya29.": r"[0-9A-Za-z_-]{20,}",
+    "GOCSPX-": r"[0-9A-Za-z_-]{20,}",
+    "ghp_": r"[0-9A-Za-z]{30,}",  # GitHub
+    "gho_": r"[0-9A-Za-z]{30,}",
+    "ghs_": r"[0-9A-Za-z]{30,}",
+    "ghu_": r"[0-9A-Za-z]{30,}",
+    "ghr_": r"[0-9A-Za-z]{30,}",
+    "github_pat_": r"[0-9A-Za-z_]{30,}",
+    "glpat-": r"[0-9A-Za-z_-]{16,}",  # GitLab
+    "sk-": r"(?=[a-zA-Z_-]{0,40}\d)[0-9A-Za-z_-]{20,}",  # OpenAI, Anthropic
+    "sk_live_": r"[0-9A-Za-z]{16,}",  # Stripe
+    "rk_live_": r"[0-9A-Za-z]{16,}",
+    "hf_": r"[0-9A-Za-z]{20,}",  # Hugging Face
+    "xox": r"[abeprs]-[0-9A-Za-z-]{10,}",  # Slack
+    "npm_": r"[0-9A-Za-z]{30,}",
+    "pypi-": r"[0-9A-Za-z_-]{30,}",
+    "eyJ": r"[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]{5,}",  # JSON web token
+}
+# What stands before a secret and is no part of it, and the secret.
+KEPT = {
+    "-----BEGIN ": r"(?P<what>[A-Z ]{0,40}PRIVATE KEY[A-Z ]{0,40})-----"
+    r".*?(?:-----END (?P=what)-----|\Z)",
+    "://": r"[^\s/:@]*:[^\s/@]+(?=@)",  # user and password in an address
+    "earer ": r"[0-9A-Za-z._~+/=-]{16,}",  # Authorization: Bearer
+    "AccountKey=": r"[0-9A-Za-z+/=]{20,}",  # Azure
+}
+
+
+def _key(beginning: str, rest: str) -> re.Pattern[str]:
+    """A key that stands by itself, or behind an escape as ``repr`` writes it."""
+    start = re.escape(beginning)
+    return re.compile(rf"{start}(?:(?<![\w-]{start})|(?<=\\[nrt]{start})){rest}")
+
+
+def _kept(beginning: str, rest: str) -> re.Pattern[str]:
+    return re.compile(re.escape(beginning) + rest, re.DOTALL)
+
+
+FORMATS = {
+    **{beginning: (_key(beginning, rest), MASK) for beginning, rest in KEYS.items()},
+    **{beginning: (_kept(beginning, rest), beginning + MASK) for beginning, rest in KEPT.items()},
+}
 
 
 class Masker:
@@ -67,9 +86,9 @@ class Masker:
         """The text without secrets."""
         for value in self._values:
             text = text.replace(value, MASK)
-        for hint, pattern in KEY_FORMATS:
-            if hint in text:
-                text = pattern.sub(MASK, text)
+        for beginning, (pattern, masked) in FORMATS.items():
+            if beginning in text:
+                text = pattern.sub(masked, text)
         return text
 
 

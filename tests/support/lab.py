@@ -74,7 +74,7 @@ class Lab:
 
     def __exit__(self, *_: object) -> None:
         for kernel in self.api("kernels"):
-            request = urllib.request.Request(  # noqa: S310
+            request = urllib.request.Request(
                 f"{self.url}/api/kernels/{kernel['id']}", method="DELETE"
             )
             urllib.request.urlopen(request, timeout=20).close()

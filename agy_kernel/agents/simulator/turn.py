@@ -51,7 +51,8 @@ class Turn:
         self.peer, self.out = peer, out
         self.session, self.store = session, store
         self.prompt, self.behaviour = prompt, behaviour
-        self.text = "\n".join(block.get("text", "") for block in prompt if _is_text(block))
+        # Texts before the last one are what a client sends along with the prompt.
+        self.text = next((str(b.get("text", "")) for b in reversed(prompt) if _is_text(b)), "")
         self.exchange = session.begin(self.text)
         self.stop_reason = "end_turn"
         self.late: list[dict[str, Any]] = []
