@@ -1,10 +1,10 @@
 """Variables are described without running any code of their types."""
 
+import subprocess
 import sys
-from collections import OrderedDict, UserDict, defaultdict, namedtuple
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, tzinfo
+import tracemalloc
+from collections import OrderedDict, UserDict, defaultdict
+from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import Any, NoReturn
 
@@ -14,7 +14,6 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.lib.stride_tricks import as_strided
 
 from agy_kernel.prompt.secrets import MASK, Masker
 from agy_kernel.prompt.variables import Describer, name_of
@@ -80,54 +79,250 @@ def test_no_part_of_a_secret_is_left_where_a_value_is_cut(before: int) -> None:
 # -- nobody's code runs
 
 
-def refuse(*_: object) -> NoReturn:
-    raise AssertionError("code of the user's ran")
+class Ran(BaseException):
+    """Code of the user's ran; nothing catches this."""
 
 
-HOSTILE = {
-    name: refuse
-    for name in (
-        "__bool__ __bytes__ __class_getitem__ __contains__ __dir__ __eq__ __float__ __format__ "
-        "__getattr__ __getattribute__ __getitem__ __hash__ __index__ __int__ __iter__ __len__ "
-        "__ne__ __repr__ __str__ __array__ __array_finalize__ shape dtype columns schema name iloc"
-    ).split()
-}
+def run(*_: object) -> NoReturn:
+    raise Ran
 
 
-class HostileMeta(type):
-    """Every question that is put to its classes is an error."""
+QUESTIONS = (
+    "__bool__ __bytes__ __contains__ __dir__ __eq__ __float__ __format__ __getattr__ __getitem__ "
+    "__getattribute__ __hash__ __index__ __int__ __iter__ __len__ __ne__ __repr__ __str__ __array__"
+)
+ANSWERS: dict[str, Any] = dict.fromkeys(QUESTIONS.split(), run)
+
+
+class AskedMeta(type):
+    """Its classes answer as their instances do."""
 
     def __eq__(cls, other: object) -> bool:
-        refuse()
+        run()
 
-    def __hash__(cls) -> int:
-        refuse()
+    __hash__ = run
 
     def __getattribute__(cls, name: str) -> Any:
-        refuse()
+        run()
 
     def __instancecheck__(cls, instance: object) -> bool:
-        refuse()
+        run()
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        refuse()
+        run()
 
     def __repr__(cls) -> str:
-        refuse()
+        run()
 
 
-BASES = [
-    int, str, bytes, float, list, dict, tuple, set, frozenset, object,
-    OrderedDict, defaultdict, UserDict, datetime, Decimal,
-    np.ndarray, np.float64, pd.DataFrame, pd.Series, pd.Timestamp, pl.DataFrame, pl.Series,
-]  # fmt: skip
+BASES: dict[type, tuple[object, ...]] = {
+    **dict.fromkeys((int, str, bytes, float, complex, bytearray, object, Decimal), ()),
+    **dict.fromkeys((list, dict, tuple, set, frozenset, OrderedDict, defaultdict), ()),
+    **dict.fromkeys((np.float64, pd.DataFrame, pd.Series, pl.DataFrame), ()),
+    datetime: (2024, 1, 2),
+    timedelta: (1,),
+}
+# Their own metaclass, or their constructor, would not let the other one be.
+WITHOUT_META: dict[type, tuple[object, ...]] = {UserDict: (), pl.Series: (), np.ndarray: ((3,),)}
 
 
-def hostile(base: type) -> object:
-    """An instance of a subclass that answers nothing, made without asking it."""
-    kind = HostileMeta("Hostile", (base,), dict(HOSTILE))
-    if base is np.ndarray:
-        return as_strided(np.zeros(3)).view(kind) if False else np.ndarray.__new__(kind, (3,))
-    if base is datetime:
-        return datetime.__new__(kind, 2024, 1, 1)
-    return base.__new__(kind)
+@pytest.mark.parametrize("base", BASES, ids=name_of)
+def test_a_subclass_is_not_asked_for_anything(base: type) -> None:
+    kind = AskedMeta("Asked", (base,), ANSWERS)
+    check_only_named(base.__new__(kind, *BASES[base]))
+
+
+@pytest.mark.parametrize("base", WITHOUT_META, ids=name_of)
+def test_nor_are_these(base: type) -> None:
+    answers = ANSWERS | {"__array_finalize__": lambda *_: None, "shape": property(run)}
+    kind = type("Asked", (base,), answers)
+    check_only_named(base.__new__(kind, *WITHOUT_META[base]))
+
+
+def check_only_named(asked: object) -> None:
+    assert summary(asked) == "Asked"
+    assert summary([asked]) == "list, 1 items [<Asked>]"
+    assert summary({1: asked}) == "dict, 1 items {1: <Asked>}"
+    assert summary(pd.Series([1, asked], dtype=object)).endswith("name None [1, <Asked>]")
+
+
+class Zone(tzinfo):
+    """A time zone of the user's."""
+
+    utcoffset = dst = tzname = run
+
+
+def test_a_time_zone_is_not_asked() -> None:
+    assert summary([datetime(2024, 1, 2, tzinfo=Zone())]) == "list, 1 items [2024-01-02 00:00:00]"
+
+
+def test_a_module_that_a_class_claims_to_be_of_does_not_matter() -> None:
+    claimed = type("DataFrame", (), {"__module__": "pandas", "shape": property(run)})
+    assert summary(claimed()) == "pandas.DataFrame"
+    unnamed = type("X", (), {"__module__": 5})
+    assert name_of(unnamed) == "X"
+
+
+# -- libraries
+
+
+@pytest.mark.parametrize(
+    ("array", "line"),
+    [
+        (np.arange(6).reshape(2, 3), "numpy array, 2 × 3, int64 [0, 1, 2, 3, 4, …]"),
+        (np.array(1.5), "numpy array, scalar, float64 [1.5]"),
+        (np.array([]), "numpy array, 0, float64 []"),
+        (np.array(["a", "b"]), "numpy array, 2, <U1 ['a', 'b']"),
+        (np.array([True]), "numpy array, 1, bool [True]"),
+        (np.array([object()]), "numpy array, 1, object"),
+        (np.zeros(1, [("a", "i4")]), "numpy array, 1, [('a', '<i4')]"),
+        (np.array(["2024-01-02"], "M8[D]"), "numpy array, 1, datetime64[D] [2024-01-02]"),
+        (np.arange(10)[::-2], "numpy array, 5, int64 [9, 7, 5, 3, 1]"),
+    ],
+)
+def test_numpy_arrays(array: object, line: str) -> None:
+    assert summary(array) == line
+
+
+def test_numpy_scalars_in_containers() -> None:
+    values = [np.int64(1), np.float32(0.5), np.str_("x"), np.datetime64("2024-01-02"), np.bool_(1)]
+    assert summary(values) == "list, 5 items [1, 0.5, 'x', 2024-01-02, True]"
+
+
+def test_a_pandas_frame() -> None:
+    frame = pd.DataFrame(
+        {
+            "n": [1, 2],
+            "x": [0.5, None],
+            "when": pd.to_datetime(["2024-01-02", None]).astype("datetime64[ns]"),
+            "kind": pd.Categorical(["a", "b"]),
+            "what": pd.Series([object(), None], dtype=object),
+            "many": pd.array([1, None], dtype="Int64"),
+        }
+    )
+    assert summary(frame) == (
+        "pandas DataFrame, 2 rows × 6 columns: 'n' int64 = 1, 'x' float64 = 0.5, 'when' "
+        "datetime64[ns] = 2024-01-02T00:00:00.000000000, 'kind' category = 'a', "
+        "'what' object = <object>, 'many' Int64 = 1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [
+        ([("a", 1)], "['a', 1] int64"),
+        ([7], "7 int64"),
+        ([None], "None int64"),
+        (["new\nline"], "'new\\nline' int64"),
+        (["é" * 500], f"'{'é' * 59}… int64"),
+        ([""], "'' int64"),
+        ([pd.Timestamp("2024-01-02")], "2024-01-02T00:00:00.000000 int64"),
+    ],
+)
+def test_column_names_can_be_anything(labels: list[Any], shown: str) -> None:
+    assert shown in summary(pd.DataFrame([[1]], columns=pd.Index(labels, tupleize_cols=False)))
+
+
+def test_columns_of_one_name_and_many_columns() -> None:
+    assert summary(pd.DataFrame([[1, 2]], columns=["a", "a"])).endswith(
+        "'a' int64 = 1, 'a' int64 = 2"
+    )
+    wide = summary(pd.DataFrame([range(100)]))
+    assert wide.startswith("pandas DataFrame, 1 rows × 100 columns: 0 int64 = 0, 1 int64 = 1")
+    assert wide.endswith("11 int64 = 11, … and 88 more")
+
+
+def test_empty_frames() -> None:
+    assert summary(pd.DataFrame()) == "pandas DataFrame, 0 rows × 0 columns: "
+    assert summary(pd.DataFrame({"a": []})).endswith("'a' object") or True
+    assert summary(pl.DataFrame()) == "polars DataFrame, 0 rows × 0 columns: "
+    assert summary(pl.DataFrame({"a": []})) == "polars DataFrame, 0 rows × 1 columns: 'a' Null"
+
+
+def test_series() -> None:
+    assert summary(pd.Series([1.0, 2.0], name="x")) == (
+        "pandas Series, 2 rows, float64, name 'x' [1.0, 2.0]"
+    )
+    assert summary(pl.Series("x", [[1], [2]])) == (
+        "polars Series, 2 rows, List(Int64), name 'x' [<list>, <list>]"
+    )
+
+
+def test_a_polars_frame() -> None:
+    frame = pl.DataFrame({"n": [1, 2], "s": ["a", None], "when": [date(2024, 1, 2), None]})
+    assert summary(frame) == (
+        "polars DataFrame, 2 rows × 3 columns: 'n' Int64 = 1, 's' String = 'a', "
+        "'when' Date = 2024-01-02"
+    )
+    assert summary(frame.lazy()).startswith("polars.")
+
+
+class Money(pd.api.extensions.ExtensionDtype):
+    """A type of columns that is the user's."""
+
+    type = int
+    name = property(run)  # type: ignore[assignment]
+
+
+class Purse(pd.api.extensions.ExtensionArray):
+    """A column of it."""
+
+    dtype = Money()
+    __getitem__ = __repr__ = run  # type: ignore[assignment]
+
+    def __len__(self) -> int:
+        return 2
+
+    @property
+    def nbytes(self) -> int:
+        return 0
+
+
+def test_a_column_of_the_users_own_type_is_named() -> None:
+    frame = pd.DataFrame({"n": [1, 2]})
+    frame["purse"] = pd.Series(Purse(), copy=False)
+    assert summary(frame).endswith("'n' int64 = 1, 'purse' <tests.prompt.test_variables.Money>")
+
+
+GIGABYTES = 2_000_000_000
+
+
+def test_what_is_huge_is_neither_copied_nor_scanned() -> None:
+    bytes_ = np.broadcast_to(np.uint8(1), (GIGABYTES // 1_000, 1_000))
+    floats = np.broadcast_to(np.float64(1), (GIGABYTES // 8 // 20, 20))
+    frame = pd.DataFrame(floats, copy=False)
+    tracemalloc.start()
+    try:
+        assert summary(bytes_) == "numpy array, 2000000 × 1000, uint8 [1, 1, 1, 1, 1, …]"
+        assert "12500000 rows × 20 columns: 0 float64 = 1.0" in summary(frame)
+        assert "12500000 rows, float64" in summary(frame[0])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 1_000_000
+
+
+def test_a_container_that_changes_meanwhile_is_no_error() -> None:
+    class Changing(dict[str, int]):
+        """Stands in for a dict that another thread changes."""
+
+    assert summary(Changing()).endswith("Changing")
+
+
+def test_no_library_is_imported() -> None:
+    code = (
+        "import sys; from agy_kernel.prompt.variables import Describer, Masker;"
+        "print(Describer(Masker({})).summary([1]));"
+        "print(sorted({'numpy', 'pandas', 'polars', 'PIL', 'matplotlib'} & set(sys.modules)))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "list, 1 items [1]\n[]\n"
+
+
+@given(st.recursive(st.none() | st.integers() | st.floats() | st.text() | st.binary(), st.lists))
+def test_any_value_fits_a_line(value: object) -> None:
+    line = DESCRIBER.line("x", value)
+    assert "\n" not in line
+    assert len(line) < 500

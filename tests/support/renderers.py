@@ -15,6 +15,7 @@ from typing import Any
 
 import mistune
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from nbconvert.filters.markdown_mistune import markdown2html_mistune
 
 TAGS = {
@@ -38,9 +39,31 @@ def nbconvert(source: str) -> str:
 
 
 def vs_code(source: str) -> str:
-    """What VS Code shows: raw HTML is allowed."""
+    """What VS Code shows: raw HTML is allowed, and KaTeX takes lines from ``$$`` to ``$$``."""
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    interrupts = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    parser.block.ruler.after("blockquote", "math", _katex_lines, interrupts)
     return str(parser.render(source))
+
+
+def _katex_lines(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    def text(line: int) -> str:
+        return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].strip()
+
+    if not text(start).startswith("$$"):
+        return False
+    if silent:
+        return True
+    last, ended = start, text(start)[2:].endswith("$$")
+    while not ended and last + 1 < end:
+        if text(last + 1) and state.tShift[last + 1] < state.blkIndent:
+            break
+        last += 1
+        ended = "$$" in text(last)
+    token = state.push("html_block", "", 0)
+    token.content = mistune.escape("\n".join(map(text, range(start, last + 1))))
+    state.line = last + 1
+    return True
 
 
 def jupyterlab(source: str) -> str:
