@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jupyter_core.paths import jupyter_config_dir
 
@@ -19,7 +19,9 @@ from .prompt.images import Limits
 from .prompt.instructions import NAME, instructions
 from .prompt.recorder import Recorder
 from .prompt.secrets import Masker
-from .settings import Settings
+
+if TYPE_CHECKING:
+    from .settings import Settings
 
 KEPT_SESSIONS = 50
 

@@ -18,6 +18,7 @@ and ``except Exception`` treat Stop as they treat Stop everywhere else.
 
 from __future__ import annotations
 
+import json
 import signal
 from typing import Any
 
@@ -85,7 +86,8 @@ class RequestFailed(AgentError):
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         self.code, self.message, self.data = code, message, data
         detail = error_detail(data)
-        super().__init__(f"{message} ({code})" + (f": {detail}" if detail else ""))
+        said = _unwrapped(message)
+        super().__init__(f"{said} ({code})" + (f": {detail}" if detail else ""))
 
 
 class TurnFailed(AgyError):
@@ -127,8 +129,17 @@ def error_detail(data: Any) -> str:
         return "; ".join(_field_error(item) for item in errors if isinstance(item, dict))
     for key in ("message", "details", "reason", "error"):
         if isinstance(value := data.get(key), str) and value:
-            return value
-    return ""
+            return _unwrapped(value)
+    return error_detail(data.get("error"))
+
+
+def _unwrapped(message: str) -> str:
+    """The words in a message that is JSON itself, as gemini-cli passes its model's errors on."""
+    try:
+        told = json.loads(message)
+    except (ValueError, RecursionError):
+        return message
+    return error_detail(told) or message
 
 
 def _field_error(item: dict[str, Any]) -> str:

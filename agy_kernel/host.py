@@ -14,7 +14,7 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .acp.connection import Connection
 from .acp.tape import Tape
@@ -41,8 +41,10 @@ from .errors import TurnCancelled, TurnTimeout
 from .events import Capabilities, Event, Notice, TurnBroken, TurnEnded
 from .prompt.gather import Request
 from .reply import Reply
-from .settings import Settings, load_settings
 from .tables import fenced
+
+if TYPE_CHECKING:
+    from .settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -96,6 +98,8 @@ class Host:
     @cached_property
     def settings(self) -> Settings:
         """The settings, as they were when they were first needed."""
+        from .settings import load_settings
+
         return load_settings()
 
     @cached_property

@@ -90,3 +90,21 @@ def test_stop_is_an_interrupt_and_no_exception_that_code_may_swallow() -> None:
     assert issubclass(TurnCancelled, KeyboardInterrupt)
     assert not issubclass(TurnCancelled, Exception)
     assert issubclass(TurnFailed, AgyError)
+
+
+@pytest.mark.parametrize(
+    ("message", "data", "said"),
+    [
+        ('{"error": {"message": "no such model", "code": 400}}', None, "no such model (400)"),
+        (
+            "Internal error",
+            {"message": '{"error": {"message": "too long"}}'},
+            "Internal error (400): too long",
+        ),
+        ("Internal error", {"error": {"message": "deep"}}, "Internal error (400): deep"),
+        ("[" * 100_000, None, "[" * 100_000 + " (400)"),
+        ("42", None, "42 (400)"),
+    ],
+)
+def test_words_in_json_are_unwrapped(message: str, data: object, said: str) -> None:
+    assert str(RequestFailed(400, message, data)) == said

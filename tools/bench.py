@@ -7,6 +7,8 @@ that reads the agent's lines and parses them. The agent is the simulator, writin
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import io
 import json
 import os
 import statistics
@@ -20,12 +22,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from IPython.core.interactiveshell import InteractiveShell
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
 from agy_kernel.acp.connection import Connection
 from agy_kernel.acp.process import Launch
 from agy_kernel.events import Event, TextChunk
+from agy_kernel.prompt.cells import Cell as RanCell
+from agy_kernel.prompt.cells import CellOutput
+from agy_kernel.prompt.digest import Budget, Surroundings, digest
+from agy_kernel.prompt.recorder import Recorder
+from agy_kernel.prompt.secrets import Masker
 
 SIMULATOR = (sys.executable, "-m", "agy_kernel.agents.simulator", "--chunk-delay", "0")
 RUNS = 5
@@ -181,6 +189,40 @@ def client_cpu_per_chunk(n: int) -> float:
     return per_chunk
 
 
+def record_cost() -> float:
+    """Seconds that recording adds to an ordinary cell in an IPython shell."""
+    return timed_cells(with_recorder=True) - timed_cells(with_recorder=False)
+
+
+def timed_cells(with_recorder: bool) -> float:
+    """Seconds of an ordinary cell, the median of many."""
+    shell = InteractiveShell()
+    recorder = Recorder(shell, lambda _: False) if with_recorder else None
+    times = []
+    for n in range(400):
+        begin = time.perf_counter()
+        shell.run_cell(f"x = {n}\nprint('ordinary', x)", store_history=True)
+        times.append(time.perf_counter() - begin)
+    if recorder is not None:
+        recorder.close()
+    return statistics.median(times)
+
+
+def digest_time(n: int) -> float:
+    """Seconds for the digest of a notebook with ``n`` cells, of which one has changed."""
+    cells = [
+        RanCell(f"c{i}", i, f"y = {i}\nprint(y)", (CellOutput("stdout", f"{i}\n"),))
+        for i in range(n)
+    ]
+    sent = {cell.id: cell.fingerprint for cell in cells[:-1]}
+    around, masker = Surroundings("notebook:///n.ipynb"), Masker(os.environ)
+    begin = time.perf_counter()
+    made = digest(cells, around, sent, Budget(), masker)
+    seconds = time.perf_counter() - begin
+    assert [key for key in made.sent if key.startswith("c")] == [cells[-1].id]
+    return seconds
+
+
 def import_time(code: str) -> float:
     """Seconds of a fresh Python that runs ``code``."""
     begin = time.perf_counter()
@@ -215,10 +257,24 @@ def figures() -> Iterator[Figure]:
             )
     cpu = median(lambda: client_cpu_per_chunk(100_000))
     yield Figure("client, CPU a chunk", f"{cpu * 1e6:.1f} µs", "10 µs", "-")
-    ours = median(lambda: import_time("import ipykernel.kernelapp, agy_kernel.kernel"))
+    with contextlib.redirect_stdout(io.StringIO()):
+        recording, cell = record_cost(), timed_cells(with_recorder=False)
+    yield Figure(
+        "recording an ordinary cell",
+        f"{recording * 1000:.3f} ms",
+        "0.2 ms",
+        f"{cell * 1000:.3f} ms the cell",
+    )
+    for n in (20, 200, 2_000):
+        took = median(partial(digest_time, n))
+        yield Figure(f"digest, {n:,} cells, 1 changed", f"{took * 1000:.2f} ms", "30 ms", "-")
+    ours = median(lambda: import_time("import ipykernel.kernelapp, agy_kernel"))
     bare = median(lambda: import_time("import ipykernel.kernelapp, ipykernel.ipkernel"))
     yield Figure(
-        "import of the kernel", f"{ours:.2f} s", "floor + 0.06 s", f"{bare:.2f} s ipykernel"
+        "import agy_kernel beside ipykernel",
+        f"{ours:.2f} s",
+        "floor + 0.06 s",
+        f"{bare:.2f} s ipykernel",
     )
 
 

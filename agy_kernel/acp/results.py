@@ -34,10 +34,17 @@ def auth_methods(result: Raw) -> tuple[AuthMethod, ...]:
 def turn_ended(result: Any) -> TurnEnded:
     """How a turn ended, with its tokens where they are reported."""
     raw = as_mapping(result)
-    usage = mapping(raw, "usage")
-    counts = [usage.get(key) for key in ("inputTokens", "outputTokens", "totalTokens")]
-    known = [c if isinstance(c, int) else None for c in counts]
-    return TurnEnded(text(raw, "stopReason") or "unknown", Usage(*known) if usage else None)
+    return TurnEnded(text(raw, "stopReason") or "unknown", _usage(raw))
+
+
+def _usage(raw: Raw) -> Usage | None:
+    """A turn's tokens: in ``usage``, as drafted, or where gemini-cli puts them."""
+    usage, keys = mapping(raw, "usage"), ("inputTokens", "outputTokens", "totalTokens")
+    if not usage:
+        usage = mapping(mapping(mapping(raw, "_meta"), "quota"), "token_count")
+        keys = ("input_tokens", "output_tokens", "total_tokens")
+    counts = [usage.get(key) for key in keys]
+    return Usage(*(c if isinstance(c, int) else None for c in counts)) if usage else None
 
 
 def _auth_method(raw: Raw) -> AuthMethod:

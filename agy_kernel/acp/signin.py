@@ -10,7 +10,9 @@ from ..errors import RequestFailed
 from ..events import AuthMethod
 
 AUTHENTICATION_REQUIRED = -32000
-ABOUT_SIGNING_IN = re.compile(r"auth|onboarding|credential|(sign|log)[ -]?(ged )?in", re.IGNORECASE)
+ABOUT_SIGNING_IN = re.compile(
+    r"auth|onboarding|credential|api[ _-]?key|(sign|log)[ -]?(ged )?in", re.IGNORECASE
+)
 
 
 def wants_sign_in(error: RequestFailed) -> bool:

@@ -173,8 +173,7 @@ def library_type(value: Any) -> str:
 
 def is_exactly(value: Any, module: str, type_name: str) -> bool:
     """Whether a value is of a type of a library that is loaded, and not of a subclass."""
-    loaded = sys.modules.get(module)
-    return loaded is not None and type(value) is getattr(loaded, type_name, None)
+    return type(value) is vars(sys.modules.get(module, object)).get(type_name)
 
 
 def is_one_of(kind: type, types: Iterable[type]) -> bool:

@@ -30,7 +30,7 @@ summary = DESCRIBER.summary
         (42, "int = 42"),
         (1.5, "float = 1.5"),
         (2j, "complex = 2j"),
-        (Decimal("0.1"), "decimal.Decimal = Decimal('0.1')"),
+        (Decimal("0.1"), "Decimal = Decimal('0.1')"),
         ("it's", '''str, 4 long = "it's"'''),
         ("x\n" * 100, "str, 200 long = 'x" + "\\nx" * 19 + "\\…"),
         (b"\x00", "bytes, 1 long = b'\\x00'"),
@@ -91,7 +91,7 @@ QUESTIONS = (
     "__bool__ __bytes__ __contains__ __dir__ __eq__ __float__ __format__ __getattr__ __getitem__ "
     "__getattribute__ __hash__ __index__ __int__ __iter__ __len__ __ne__ __repr__ __str__ __array__"
 )
-ANSWERS: dict[str, Any] = dict.fromkeys(QUESTIONS.split(), run)
+ANSWERS: dict[str, Any] = dict.fromkeys(QUESTIONS.split(), run) | {"__module__": "__main__"}
 
 
 class AskedMeta(type):
@@ -128,22 +128,29 @@ WITHOUT_META: dict[type, tuple[object, ...]] = {UserDict: (), pl.Series: (), np.
 
 @pytest.mark.parametrize("base", BASES, ids=name_of)
 def test_a_subclass_is_not_asked_for_anything(base: type) -> None:
-    kind = AskedMeta("Asked", (base,), ANSWERS)
+    kind: Any = AskedMeta("Asked", (base,), ANSWERS)
     check_only_named(base.__new__(kind, *BASES[base]))
 
 
 @pytest.mark.parametrize("base", WITHOUT_META, ids=name_of)
 def test_nor_are_these(base: type) -> None:
     answers = ANSWERS | {"__array_finalize__": lambda *_: None, "shape": property(run)}
-    kind = type("Asked", (base,), answers)
+    kind: Any = type("Asked", (base,), answers)
     check_only_named(base.__new__(kind, *WITHOUT_META[base]))
 
 
 def check_only_named(asked: object) -> None:
-    assert summary(asked) == "Asked"
-    assert summary([asked]) == "list, 1 items [<Asked>]"
-    assert summary({1: asked}) == "dict, 1 items {1: <Asked>}"
-    assert summary(pd.Series([1, asked], dtype=object)).endswith("name None [1, <Asked>]")
+    values = np.empty(2, dtype=object)
+    series = pd.Series(values, copy=False)
+    values[1] = asked  # behind the back of pandas, which would ask
+    # Described first: pytest would ask too, for the message of a failure.
+    lines = [summary(each) for each in (asked, [asked], {1: asked}, series)]
+    assert lines == [
+        "Asked",
+        "list, 1 items [<Asked>]",
+        "dict, 1 items {1: <Asked>}",
+        "pandas Series, 2 rows, object, name None [None, <Asked>]",
+    ]
 
 
 class Zone(tzinfo):
@@ -234,7 +241,7 @@ def test_columns_of_one_name_and_many_columns() -> None:
 
 def test_empty_frames() -> None:
     assert summary(pd.DataFrame()) == "pandas DataFrame, 0 rows × 0 columns: "
-    assert summary(pd.DataFrame({"a": []})).endswith("'a' object") or True
+    assert summary(pd.DataFrame({"a": []}, dtype=object)).endswith("0 rows × 1 columns: 'a' object")
     assert summary(pl.DataFrame()) == "polars DataFrame, 0 rows × 0 columns: "
     assert summary(pl.DataFrame({"a": []})) == "polars DataFrame, 0 rows × 1 columns: 'a' Null"
 
@@ -257,18 +264,18 @@ def test_a_polars_frame() -> None:
     assert summary(frame.lazy()).startswith("polars.")
 
 
-class Money(pd.api.extensions.ExtensionDtype):
+class Money(pd.api.extensions.ExtensionDtype):  # type: ignore[misc]
     """A type of columns that is the user's."""
 
     type = int
-    name = property(run)  # type: ignore[assignment]
+    name = property(run)
 
 
-class Purse(pd.api.extensions.ExtensionArray):
+class Purse(pd.api.extensions.ExtensionArray):  # type: ignore[misc]
     """A column of it."""
 
     dtype = Money()
-    __getitem__ = __repr__ = run  # type: ignore[assignment]
+    __getitem__ = __repr__ = run
 
     def __len__(self) -> int:
         return 2
@@ -300,13 +307,6 @@ def test_what_is_huge_is_neither_copied_nor_scanned() -> None:
     finally:
         tracemalloc.stop()
     assert peak < 1_000_000
-
-
-def test_a_container_that_changes_meanwhile_is_no_error() -> None:
-    class Changing(dict[str, int]):
-        """Stands in for a dict that another thread changes."""
-
-    assert summary(Changing()).endswith("Changing")
 
 
 def test_no_library_is_imported() -> None:

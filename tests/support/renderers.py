@@ -41,8 +41,12 @@ def nbconvert(source: str) -> str:
 def vs_code(source: str) -> str:
     """What VS Code shows: raw HTML is allowed, and KaTeX takes lines from ``$$`` to ``$$``."""
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    interrupts = {"alt": ["paragraph", "reference", "blockquote", "list"]}
-    parser.block.ruler.after("blockquote", "math", _katex_lines, interrupts)
+    parser.block.ruler.after(
+        "blockquote",
+        "math",
+        _katex_lines,
+        {"alt": ["paragraph", "reference", "blockquote", "list"]},
+    )
     return str(parser.render(source))
 
 
