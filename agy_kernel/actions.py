@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .conversation.transcript import ToolCall
 from .display import diffs
-from .display.code import code_blocks
+from .display.code import CodeBlock, code_blocks
 from .display.entries import plain
 from .display.tools import relative
 from .errors import CommandError
-from .events import Diff, Selector
+from .events import Capabilities, Diff, Selector
 from .host import Host
 from .prompt.gather import Request
 from .tables import fenced, table
 
 Run = Callable[[Host, list[str]], str]
+
+# Before an agent has said what it takes; the ones that are known take all of it.
+EVERYTHING = Capabilities(image=True, embedded_context=True)
 
 
 def status(host: Host, _: list[str]) -> str:
@@ -99,7 +103,7 @@ def tape(host: Host, words: list[str]) -> str:
 def code(host: Host, words: list[str]) -> str:
     """Put a code block of the last reply into the next cell."""
     blocks = code_blocks(host.turns[-1].transcript.text) if host.turns else []
-    return host.offer_code(blocks, int(words[0]) if words else 1)
+    return offer_code(host, blocks, int(words[0]) if words else 1)
 
 
 def fix(host: Host, _: list[str]) -> str:
@@ -119,4 +123,25 @@ def context(host: Host, words: list[str]) -> str:
     if choice == "limit":
         host.context.limit = int(words[1])
         return f"At most {host.context.limit:,} bytes of text go along with a prompt."
-    return host.preview()
+    return _preview(host)
+
+
+def offer_code(host: Host, blocks: Sequence[CodeBlock], number: int = 1) -> str:
+    """Put a code block into the next cell, not to be run by us; returns what to say of it."""
+    if not 1 <= number <= len(blocks):
+        count = f"{len(blocks)} code block{'s' if len(blocks) != 1 else ''}"
+        return f"The reply has {count if blocks else 'no code block'}."
+    host.shell.set_next_input(blocks[number - 1].as_cell(host.is_prompt_notebook))
+    more = len(blocks) - number
+    return f"{more} more: `%agy code {number + 1}`" if more else ""
+
+
+def _preview(host: Host) -> str:
+    conversation = host.conversation
+    engine = conversation.engine
+    capabilities = engine.capabilities if engine is not None else EVERYTHING
+    pack = host.pack(Request("(your prompt)"), conversation.cwd)
+    assembled = pack.assemble(conversation.session_id or "", capabilities)
+    blocks = json.dumps(assembled.blocks, ensure_ascii=False, indent=1)
+    said = "\n".join(f"- {notice}" for notice in assembled.notices)
+    return f"{assembled.description or 'only the prompt'}\n\n{said}\n\n{fenced(blocks, 'json')}"

@@ -145,6 +145,13 @@ class Pack:
         return self._context.instructions(self._folder, self._with_files)
 
 
+def notebook_folder() -> str:
+    """The folder of the notebook where Jupyter tells it, else the kernel's own."""
+    notebook = os.environ.get("JPY_SESSION_NAME", "")
+    folder = Path(notebook).parent
+    return str(folder) if folder.is_absolute() and folder.is_dir() else str(Path.cwd())
+
+
 def notebook_path(names: Mapping[str, Any]) -> Path | None:
     """The notebook's file: as VS Code tells it, or as Jupyter Server did at the start."""
     told = names.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")

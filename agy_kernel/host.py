@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import logging
-import os
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .acp.connection import Connection
 from .acp.tape import Tape
 from .agents import catalogue
-from .context import Context, Pack
+from .context import Context, Pack, notebook_folder
 from .conversation.conversation import Conversation
 from .conversation.engine import Engine, EventSink
 from .conversation.permissions import decide
 from .conversation.thread import AgentThread
 from .conversation.turn import Turn
 from .display.ask import FrontEnd
-from .display.code import CodeBlock
 from .display.footer import Circumstances, footer, problem, record
 from .display.inbox import CommMessage, Happened, Inbox, Interrupt
 from .display.interrupts import interrupts
@@ -38,10 +33,10 @@ from .display.shown import Shown, View
 from .display.stream import StreamView
 from .display.view import NotebookView
 from .errors import TurnCancelled, TurnTimeout
-from .events import Capabilities, Event, Notice, TurnBroken, TurnEnded
+from .events import Event, TurnBroken, TurnEnded
 from .prompt.gather import Request
 from .reply import Reply
-from .tables import fenced
+from .run import Run
 
 if TYPE_CHECKING:
     from .settings import Settings
@@ -50,8 +45,6 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 KEPT_TURNS = 20
-# Before an agent has said what it takes; the ones that are known take all of it.
-EVERYTHING = Capabilities(image=True, embedded_context=True)
 CLOSE_TIMEOUT = 1.9  # Jupyter kills a kernel that takes much longer to shut down
 
 
@@ -85,12 +78,12 @@ class Host:
         is_prompt_notebook: bool = False,
         is_ours: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        self._shell, self._kernel = shell, getattr(shell, "kernel", None)
+        self.shell, self._kernel = shell, getattr(shell, "kernel", None)
         self._thread = AgentThread()
         self._inbox = Inbox(self._wake)
         self._pump = find_pump(self._kernel, self._inbox)
         self._front_end = FrontEnd()
-        self._is_prompt_notebook = is_prompt_notebook
+        self.is_prompt_notebook = is_prompt_notebook
         self._conversations: dict[str, Conversation] = {}
         self.context = Context(shell, is_prompt_notebook, is_ours)
         self.turns: deque[Shown] = deque(maxlen=KEPT_TURNS)
@@ -166,7 +159,7 @@ class Host:
             partial(self._happened, shown),
             partial(decide, policy=self.settings.permissions, human=output.human),
         )
-        run = _Run(conversation, self._pack(request, conversation.cwd), turn)
+        run = Run(conversation, self.pack(request, conversation.cwd), turn)
         self.turns.append(shown)
         begin = time.monotonic()
         with interrupts(self.interrupted), self.context.unrecorded():
@@ -177,7 +170,7 @@ class Host:
                 start=lambda: self._submit(run.within(manner.timeout)),
                 stop=lambda: self._submit(conversation.stop(turn)),
             )
-            how = _circumstances(conversation, time.monotonic() - begin, run.pack.description)
+            how = run.circumstances(time.monotonic() - begin)
             self._end(shown, how)
         if shown.transcript.stop_reason not in (None, "refusal"):
             run.pack.was_told()
@@ -187,33 +180,13 @@ class Host:
             raise error
         return Reply.of(shown.transcript, how)
 
-    def _pack(self, request: Request, folder: str) -> Pack:
+    def pack(self, request: Request, folder: str) -> Pack:
         """Read what could go along: code of the person's objects runs here, so Stop ends it."""
         try:
             with interrupts(signal.default_int_handler):
                 return self.context.pack(request, folder, self.settings)
         except KeyboardInterrupt:
             raise TurnCancelled("stopped before anything was sent.") from None
-
-    def preview(self, text: str = "(your prompt)") -> str:
-        """What the next prompt would send, exactly, as Markdown."""
-        conversation = self.conversation
-        engine = conversation.engine
-        capabilities = engine.capabilities if engine is not None else EVERYTHING
-        pack = self._pack(Request(text), conversation.cwd)
-        assembled = pack.assemble(conversation.session_id or "", capabilities)
-        blocks = json.dumps(assembled.blocks, ensure_ascii=False, indent=1)
-        said = "\n".join(f"- {notice}" for notice in assembled.notices)
-        return f"{assembled.description or 'only the prompt'}\n\n{said}\n\n{fenced(blocks, 'json')}"
-
-    def offer_code(self, blocks: Sequence[CodeBlock], number: int = 1) -> str:
-        """Put a code block into the next cell, not to be run by us; returns what to say of it."""
-        if not 1 <= number <= len(blocks):
-            count = f"{len(blocks)} code block{'s' if len(blocks) != 1 else ''}"
-            return f"The reply has {count if blocks else 'no code block'}."
-        self._shell.set_next_input(blocks[number - 1].as_cell(self._is_prompt_notebook))
-        more = len(blocks) - number
-        return f"{more} more: `%agy code {number + 1}`" if more else ""
 
     def interrupted(self, *_: object) -> None:
         """Handle SIGINT: only leave a note; an exception could tear a message, or lose an event.
@@ -226,7 +199,7 @@ class Host:
             raise KeyboardInterrupt
 
     def _output(self) -> Output:
-        return CellOutput(self._shell) if self._kernel is not None else TerminalOutput()
+        return CellOutput(self.shell) if self._kernel is not None else TerminalOutput()
 
     def _view(self, output: Output, folder: str, quiet: bool) -> View:
         view: View = StreamView(output, folder, self._front_end)
@@ -265,14 +238,18 @@ class Host:
             shown.draw()
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run something on the agent's thread and wait for it; Stop ends both."""
+        """Run something on the agent's thread and wait for it.
+
+        Raises:
+            TurnCancelled: Stop has ended both.
+        """
         future = self._thread.submit(work)
         try:
             with interrupts(signal.default_int_handler):
                 return future.result()
         except KeyboardInterrupt:
             future.cancel()
-            raise
+            raise TurnCancelled("the agent is not waited for any more.") from None
 
     def _submit(self, work: Coroutine[Any, Any, None]) -> None:
         self._thread.submit(work).add_done_callback(_report)
@@ -287,52 +264,6 @@ class Host:
         self.tape.close()
         if not self._inbox.has_reader:
             self._thread.close()
-
-
-class _Run:
-    """A prompt on its way: what is sent, and for how long it may take."""
-
-    def __init__(self, conversation: Conversation, pack: Pack, turn: Turn) -> None:
-        self._conversation, self.pack, self._turn = conversation, pack, turn
-        self.timed_out = False
-
-    async def within(self, seconds: float | None) -> None:
-        limit = seconds and asyncio.create_task(self._stop_after(seconds), name="agy time-out")
-        try:
-            await self._conversation.prompt(self._blocks, self._turn)
-        finally:
-            if limit:
-                limit.cancel()
-
-    def _blocks(self, session_id: str, capabilities: Capabilities) -> Sequence[dict[str, Any]]:
-        assembled = self.pack.assemble(session_id, capabilities)
-        for notice in assembled.notices:
-            self._turn.take(Notice(notice, "warning"))
-        return assembled.blocks
-
-    async def _stop_after(self, seconds: float) -> None:
-        if not await self._turn.ends_within(seconds):
-            self.timed_out = True
-            await self._conversation.stop(self._turn)
-
-
-def _circumstances(conversation: Conversation, seconds: float, sent: str) -> Circumstances:
-    chosen = {what: choices.name() for what, choices in conversation.choices.items()}
-    return Circumstances(
-        conversation.info,
-        conversation.session_id or "",
-        chosen.get("model", ""),
-        chosen.get("mode", ""),
-        seconds,
-        sent,
-    )
-
-
-def notebook_folder() -> str:
-    """The folder of the notebook where Jupyter tells it, else the kernel's own."""
-    notebook = os.environ.get("JPY_SESSION_NAME", "")
-    folder = Path(notebook).parent
-    return str(folder) if folder.is_absolute() and folder.is_dir() else str(Path.cwd())
 
 
 def _ending(shown: Shown) -> TurnEnded | TurnBroken:

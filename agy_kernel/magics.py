@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import atexit
+import signal
 from typing import Any
 
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
 from . import options, syntax
+from .actions import offer_code
 from .commands import Prompt, parse
 from .completion import complete_line
+from .display.interrupts import interrupts
 from .display.markdown import safe
 from .host import Host, Manner
 from .options import Options
@@ -57,7 +60,7 @@ class AgyMagics(Magics):
         if wanted.output:
             self._ip.user_ns[wanted.output] = reply
         if wanted.code:
-            self._show(self.host.offer_code(reply.code_blocks))
+            self._show(offer_code(self.host, reply.code_blocks))
 
     def _prepare(self, wanted: Options) -> None:
         """Do what the options ask for before anything is sent; a wrong word sends nothing."""
@@ -74,7 +77,8 @@ class AgyMagics(Magics):
         notices: list[str] = []
         for expression in expressions:
             try:
-                values.append((expression, eval(expression, self._ip.user_ns)))
+                with interrupts(signal.default_int_handler):
+                    values.append((expression, eval(expression, self._ip.user_ns)))
             except Exception as error:
                 notices.append(f"{expression} is not sent: {type(error).__name__}: {error}")
         return values, notices

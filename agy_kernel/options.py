@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from keyword import iskeyword
@@ -124,11 +125,12 @@ def _with(options: Options, what: str, value: Any, name: str) -> Options:
 
 def _expressions(text: str) -> list[str]:
     """The expressions of a list with commas; a comma inside brackets separates nothing."""
-    try:
-        tree = ast.parse(f"[{text}]", mode="eval").body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        tree = None
-    elements = tree.elts if isinstance(tree, ast.List) else []
+    elements: list[ast.expr] = []
+    # A comma at the end is one of "--with a, b": the rest of the list would be taken for prose.
+    if not text.rstrip().endswith(","):
+        with suppress(SyntaxError, ValueError, MemoryError, RecursionError):
+            tree = ast.parse(f"[{text}]", mode="eval").body
+            elements = tree.elts if isinstance(tree, ast.List) else []
     if not elements or any(isinstance(element, ast.Starred) for element in elements):
         raise _wrong(f"--with needs Python expressions, not {text!r}.")
     return [ast.unparse(element) for element in elements]
@@ -156,7 +158,7 @@ def _seconds(text: str) -> float:
 
 
 def _unknown(name: str) -> CommandError:
-    near = get_close_matches(name, NAMES, n=2, cutoff=0.6)
+    near = get_close_matches(name, NAMES, n=2, cutoff=0.7)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     return _wrong(f"unknown option {name}.{hint}")
 

@@ -177,7 +177,7 @@ def test_stop_of_a_command_that_needs_the_agent(
     stop(kernel)
     kernel.finish(cell)
     assert cell.replied - begin < AT_ONCE
-    assert cell.error["ename"] == "KeyboardInterrupt"
+    assert cell.error["ename"] == "TurnCancelled"
     assert happens_within(2, lambda: agent not in kernel.agents)
 
 

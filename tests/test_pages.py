@@ -131,7 +131,7 @@ def call(number: int) -> ToolCall:
     return ToolCall(f"c{number}")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.tuples(TEXTS, st.sampled_from([1, 60, 400, 3_000])), min_size=1, max_size=6),
     st.sampled_from([700, 9_000, 1_000_000]),
@@ -170,7 +170,7 @@ def test_there_are_never_too_many_pages_and_they_are_in_order(kinds: list[str]) 
     assert placed == list(range(len(kinds)))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_questions_never_make_too_many_pages(data: st.DataObject) -> None:
     entries: list[Entry] = []

@@ -394,7 +394,7 @@ UPDATES = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(UPDATES, NASTY, st.booleans())
 def test_whatever_an_agent_says_the_card_holds(
     update: ToolCallUpdate, name: str, is_question: bool

@@ -280,7 +280,7 @@ def story(kinds: list[str], answer_all: bool = True) -> Iterator[Event]:
         yield from (answered(asked) for asked in open_questions)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from([*MAKE, "ask", "answer"]), max_size=120))
 def test_whatever_comes_there_are_at_most_forty_outputs_and_all_is_there(kinds: list[str]) -> None:
     turn = Played()
@@ -298,7 +298,7 @@ def test_whatever_comes_there_are_at_most_forty_outputs_and_all_is_there(kinds: 
     assert all(word in plain for word in text.split())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from(["text", "tool", "ask"]), max_size=60))
 def test_while_questions_are_open_every_one_is_on_the_screen(kinds: list[str]) -> None:
     turn = Played()
@@ -311,7 +311,7 @@ def test_while_questions_are_open_every_one_is_on_the_screen(kinds: list[str]) -
     assert not turn.view.has_open_question
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from(["text", "tool", "notice", "image"]), max_size=100))
 def test_without_questions_the_order_of_arrival_is_kept(kinds: list[str]) -> None:
     turn = Played()

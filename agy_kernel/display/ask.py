@@ -58,10 +58,10 @@ class Asking:
         self.question = question
         self._text, self._front_end = text, front_end
         self._on_late_click = on_late_click
-        self._deadline = time.monotonic() + VIEW_GRACE
         self.widget: Any = None
         if use_widgets:
             self._build(html)
+        self._deadline = time.monotonic() + VIEW_GRACE
 
     def poll(self, output: Output) -> None:
         """Fall back to text when it is time, and look for what was typed."""

@@ -44,15 +44,19 @@ class _Loop:
     def __init__(self, shown: Shown, inbox: Inbox, pump: Pump, stop: Callable[[], None]) -> None:
         self._shown, self._inbox, self._pump, self._stop = shown, inbox, pump, stop
         self._heard = self._said = time.monotonic()
+        self._late: list[Shown] = []
 
     def run(self) -> None:
         while self._shown.ending is None:
             self._take_all(self._inbox.get(self._patience()))
             self._pump.poll()
-            if self._shown.is_dirty and self._shown.view.due_in() == 0:
-                self._shown.draw()
+            for shown in (self._shown, *self._late):
+                if shown.is_dirty and shown.view.due_in() == 0:
+                    shown.draw()
             self._shown.view.poll()
             self._say_what_is_awaited()
+        for shown in self._late:
+            shown.draw()
 
     def _patience(self) -> float:
         longest = self._pump.longest_wait or LONGEST_WAIT
@@ -72,8 +76,8 @@ class _Loop:
             case Happened(shown, event):
                 self._heard = time.monotonic()
                 shown.take(event)
-                if shown is not self._shown:
-                    shown.draw()
+                if shown is not self._shown and shown not in self._late:
+                    self._late.append(shown)
             case CommMessage():
                 self._pump.handle(item)
             case Interrupt():
