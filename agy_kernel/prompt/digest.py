@@ -110,14 +110,14 @@ def digest(
     new = unsent(cells, sent)
     failed = [cell for cell in new if cell.error][:1]
     for cell in failed:
-        packing.add_cell(cell)
+        packing.add_cell(cell, around.notebook)
     for item in around.mentioned:
         if isinstance(item, MentionedCell):
             packing.add_cell(item.cell, item.notebook)
         else:
             packing.add_named(item)
     for cell in new:
-        packing.add_cell(cell)
+        packing.add_cell(cell, around.notebook)
     packing.add_notes("markdown", _prose(around, budget, masker))
     packing.add_notes("older-cells", _older(cells, packing.shown, masker))
     packing.add_notes("variables", masker.mask(_used(around.variables, packing.shown)))
@@ -137,16 +137,14 @@ class _Packing:
         self._left_out = 0
         self.shown: list[Cell] = []
 
-    def add_cell(self, cell: Cell, notebook: str = "") -> None:
-        uri = f"{notebook or self._notebook}#{quote(cell.id)}"
+    def add_cell(self, cell: Cell, notebook: str) -> None:
+        uri, is_ours = f"{notebook}#{quote(cell.id)}", notebook == self._notebook
         if cell.is_private or (uri, cell.fingerprint) in self._resources:
             return
-        is_ours = uri.startswith(f"{self._notebook}#")
         text = "" if self._is_full else self._text(cell, is_ours and cell.id in self._known)
-        if self._add(Resource(uri, text, kind="cell"), cell.fingerprint):
+        if self._add(Resource(uri, text, kind="cell"), cell.fingerprint) and is_ours:
             self.shown.append(cell)
-            if is_ours:
-                self._sent[cell.id] = cell.fingerprint
+            self._sent[cell.id] = cell.fingerprint
 
     def add_named(self, resource: Resource) -> None:
         text = clean(resource.text, self._masker)
@@ -154,11 +152,9 @@ class _Packing:
 
     def add_notes(self, name: str, text: str) -> None:
         key, mark = f"#{name}", fingerprint(text)
-        if (
-            text
-            and self._known.get(key) != mark
-            and self._add(Resource(f"{self._notebook}{key}", text), mark)
-        ):
+        if not text or self._known.get(key) == mark:
+            return
+        if self._add(Resource(f"{self._notebook}{key}", text), mark):
             self._sent[key] = mark
 
     def done(self) -> Digest:

@@ -24,13 +24,13 @@ from agy_kernel.prompt.tidy import size
 
 NOTEBOOK = "notebook:///a.ipynb"
 AROUND = Surroundings(NOTEBOOK)
-SECRET = "hunter2hunter2"  # noqa: S105
+SECRET = "hunter2hunter2"
 MASKER = Masker({"MY_TOKEN": SECRET})
 
 
 def told(
     cells: list[Cell],
-    sent: Mapping[str, str] = {},  # noqa: B006
+    sent: Mapping[str, str] = {},
     around: Surroundings = AROUND,
     budget: Budget = Budget(),  # noqa: B008
 ) -> Digest:
@@ -169,7 +169,7 @@ def test_a_source_is_whole_where_it_fits_and_else_cut() -> None:
     long = cell("a", "x" * 10_000)
     assert long.source in told([long]).resources[0].text
     (resource,) = told([long], budget=Budget(5_000)).resources
-    assert size(resource.text) == 5_000
+    assert 4_990 < size(resource.text) <= 5_000
     assert "bytes left out" in resource.text
 
 
@@ -247,7 +247,7 @@ def test_whatever_is_to_be_told(
     # Never a secret, in whole or in part; nor what no wire can carry.
     everything = "".join(resource.text for resource in found.resources)
     assert SECRET[:4] not in everything
-    assert everything.encode()
+    everything.encode()
     # Never what is private, never what was sent, except by name.
     named = {m.cell.id for m in around.mentioned if isinstance(m, MentionedCell)}
     shown = {r.uri for r in found.resources if r.kind == "cell"}
