@@ -78,18 +78,6 @@ def complete(
     return Completion([], cursor, "text")
 
 
-def complete_line(line: str, names: Iterable[str], conversation: Conversation | None) -> list[str]:
-    """What could stand at the end of a line of a Python cell that begins with ``%agy``.
-
-    IPython puts each in the place of the last word, so the words are given whole.
-    """
-    found = complete(line, len(line), names, conversation)
-    typed = line[found.start :]
-    word = re.split(r"[\s=]", line)[-1]
-    before = word[: len(word) - len(typed)] if word.endswith(typed) else ""
-    return [before + match for match in found.matches]
-
-
 def inspect(code: str, cursor: int, conversation: Conversation | None) -> str | None:
     """What there is to say about the word at the cursor, as Markdown."""
     line = code[code.rfind("\n", 0, cursor) + 1 :].partition("\n")[0]

@@ -135,8 +135,10 @@ class AgyKernel(IPythonKernel):
         return reply
 
     def pre_handler_hook(self) -> None:
-        """Let SIGINT leave a note, where ipykernel lets it raise: a reply could be lost to it."""
-        self.saved_sigint_handler = signal.signal(signal.SIGINT, self.magics.host.interrupted)
+        """Let SIGINT leave a note in a cell, where ipykernel's would raise, and lose the reply."""
+        super().pre_handler_hook()
+        if self.get_parent("shell")["header"]["msg_type"] == "execute_request":
+            signal.signal(signal.SIGINT, self.magics.host.interrupted)
 
     async def do_is_complete(self, code: str) -> dict[str, str]:  # noqa: ARG002
         """A prompt is complete whenever it is sent."""

@@ -6,12 +6,18 @@ import atexit
 import signal
 from typing import Any
 
+from IPython.core.completer import (
+    CompletionContext,
+    SimpleCompletion,
+    SimpleMatcherResult,
+    context_matcher,
+)
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
 from . import options, syntax
 from .actions import offer_code
 from .commands import Prompt, parse
-from .completion import complete_line
+from .completion import Completion, complete
 from .display.interrupts import interrupts
 from .display.markdown import safe
 from .host import Host, Manner
@@ -19,6 +25,7 @@ from .options import Options
 from .prompt.gather import Request
 
 OURS = ("%agy", "%%agy")
+NONE = Completion([], 0, "text")
 
 
 @magics_class
@@ -30,9 +37,12 @@ class AgyMagics(Magics):
         host: what the magics stand on.
     """
 
+    matcher: Any = None
+
     def __init__(self, shell: Any, host: Host) -> None:
         super().__init__(shell)
         self.host = host
+        self.names = shell.user_ns
         self._ip = shell
 
     @no_var_expand
@@ -102,8 +112,8 @@ def load(shell: Any) -> AgyMagics:
     magics = AgyMagics(shell, Host(shell, is_ours=is_ours))
     shell.register_magics(magics)
     syntax.install(shell)
-    for key in OURS:
-        shell.set_hook("complete_command", magics_completer(magics.host), str_key=key)
+    magics.matcher = _matcher(magics)
+    shell.Completer.custom_matchers.append(magics.matcher)
     # Only our own kernel is told when it is shut down.
     atexit.register(magics.host.close)
     return magics
@@ -116,17 +126,33 @@ def unload(shell: Any) -> None:
     for kind in ("line", "cell"):
         del manager.magics[kind]["agy"]
     syntax.remove(shell)
-    for key in OURS:
-        shell.strdispatchers["complete_command"].strs.pop(key, None)
+    shell.Completer.custom_matchers.remove(magics.matcher)
     atexit.unregister(magics.host.close)
     magics.host.close()
 
 
-def magics_completer(host: Host) -> Any:
-    """IPython's hook for the completion of a line that begins with ``%agy``."""
+def _matcher(magics: AgyMagics) -> Any:
+    """A matcher of IPython's completer, for lines and cells that talk to the agent."""
 
-    def complete(shell: Any, event: Any) -> list[str]:
-        line = event.line[: len(event.text_until_cursor)]
-        return complete_line(line, shell.user_ns, host.known_conversation)
+    @context_matcher(identifier="agy")  # type: ignore[untyped-decorator]
+    def match(context: CompletionContext) -> SimpleMatcherResult:
+        head = _before_cursor(context)
+        conversation = magics.host.known_conversation
+        found = complete(head, len(head), magics.names, conversation) if head else NONE
+        return {
+            "completions": [SimpleCompletion(text=m, type=found.type) for m in found.matches],
+            "matched_fragment": head[found.start :],
+            "suppress": bool(found.matches),
+        }
 
-    return complete
+    return match
+
+
+def _before_cursor(context: CompletionContext) -> str:
+    """What of a cell or a line to the agent stands before the cursor; empty elsewhere."""
+    lines = context.full_text.split("\n")[: context.cursor_line + 1]
+    lines[-1] = lines[-1][: context.cursor_position]
+    if lines[0].startswith("%%agy"):
+        return "\n".join(lines)
+    line = lines[-1].lstrip()
+    return line if line.startswith("%agy") else ""

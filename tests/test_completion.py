@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agy_kernel.commands import COMMANDS
-from agy_kernel.completion import MOST_PATHS, Completion, complete, complete_line, inspect
+from agy_kernel.completion import MOST_PATHS, Completion, complete, inspect
 from agy_kernel.conversation.conversation import Conversation
+from agy_kernel.options import NAMES as OPTIONS
 from agy_kernel.conversation.engine import EventSink
 from agy_kernel.events import (
     Choice,
@@ -117,6 +118,9 @@ def test_a_folder_with_very_many_files(tmp_path: Path) -> None:
         ("%agy model fl", ["flash", "flash-lite"]),
         ("%agy mode ", []),
         ("%agy zz", []),
+        ("%%agy --model fl", ["flash", "flash-lite"]),
+        ("%%agy --mod", ["--model", "--mode"]),
+        ("%%agy --new -", list(OPTIONS)),
         ("/", ["/plan", "/mcp:git-log"]),
         ("/mcp:g", ["/mcp:git-log"]),
         ("/plan x", []),
@@ -140,22 +144,6 @@ def test_before_the_first_prompt_nothing_is_known_but_our_own(
     assert matches("@he", None) == ["here.txt"]
     assert matches("/", None) == []
     assert matches("%agy model ", None) == []
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("%agy model fl", ["flash", "flash-lite"]),
-        ("%%agy --model fl", ["flash", "flash-lite"]),
-        ("%%agy --mod", ["--model", "--mode"]),
-        ("%agy what of @data_", ["@data_frame"]),
-        ("%agy see @sub/in", ["@sub/inner.txt"]),
-    ],
-)
-def test_a_line_in_a_python_cell(
-    line: str, expected: list[str], conversation: Conversation
-) -> None:
-    assert complete_line(line, NAMES, conversation) == expected
 
 
 @given(st.text(max_size=30), st.data())

@@ -184,10 +184,39 @@ def test_new_session_is_told_everything_again(kernel: Kernel) -> None:
     assert "<notebook-instructions>" in str(blocks(kernel))
 
 
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("%agy sta", "status"),
+        ("if True:\n    %agy mod", "model"),
+        ("%%agy --qui", "--quiet"),
+        ("%%agy --model gemini-pro", "gemini-pro-agent"),
+        ("%%agy\nlook at @completed_", "completed_name"),
+        ("%agy what of @completed_", "completed_name"),
+        ("%%agy\nread @notes.t", "notes.txt"),
+    ],
+)
+def test_completion(kernel: Kernel, code: str, expected: str) -> None:
+    (kernel.cwd / "notes.txt").touch()
+    kernel.run("completed_name = 1")
+    reply = kernel.request("complete_request", {"code": code, "cursor_pos": len(code)})
+    assert expected in reply["matches"]
+    typed = code[reply["cursor_start"] : reply["cursor_end"]]
+    assert expected.startswith(typed)
+    assert typed
+
+
+def test_python_is_completed_as_ever(kernel: Kernel) -> None:
+    code = "completed_na"
+    reply = kernel.request("complete_request", {"code": code, "cursor_pos": len(code)})
+    assert "completed_name" in reply["matches"]
+
+
 def test_unload_restores_everything(tmp_path_factory: pytest.TempPathFactory) -> None:
     state = (
         "ip = get_ipython(); print(len(ip.input_transformer_manager.token_transformers), "
-        "len(ip.display_pub._hooks), sum(map(len, ip.events.callbacks.values())), "
+        "len(ip.display_pub._hooks), len(ip.Completer.custom_matchers), "
+        "sum(map(len, ip.events.callbacks.values())), "
         "'agy' in ip.magics_manager.magics['line'])"
     )
     with Kernel(tmp_path_factory.mktemp("unload"), name="python3") as kernel:

@@ -139,6 +139,16 @@ def test_stop_reaches_a_callback_that_hangs(person: Person) -> None:
     assert kernel.run(person.prompt + sim({"text": "on we go"})).status == "ok"
 
 
+def test_stop_reaches_a_callback_that_hangs_between_turns(person: Person) -> None:
+    kernel = person.kernel
+    button = person.widget(BUTTON.format(code=HANGS))
+    click = kernel.comm(button, CLICK)
+    kernel.wait(lambda: click in kernel.notebook.busy, "the beginning of the callback")
+    kernel.interrupt()
+    kernel.handled(click)
+    assert kernel.run(person.prompt + sim({"text": "on we go"})).status == "ok"
+
+
 def test_comms_are_listed_while_a_turn_runs(person: Person) -> None:
     """JupyterLab asks for them when its page is loaded anew."""
     kernel = person.kernel

@@ -24,7 +24,7 @@ from .tidy import tidy
 
 KEPT_CELLS = 5_000
 STREAMS: tuple[OutputKind, ...] = ("stdout", "stderr")
-LINE_OF_TRACEBACK = re.compile(r"(?P<number>\s*(?:-*>\s*)?(?:\d+\s)?\s*)(?P<code>.*)")
+LINE_OF_TRACEBACK = re.compile(r"(?P<number>[\s|]*(?:-*>\s*)?(?:\d+\s)?\s*)(?P<code>.*)")
 
 
 class Recorder:
@@ -111,12 +111,18 @@ class Recorder:
     def _keep(self, cell: Cell) -> None:
         if cell.is_private:
             self._private_lines |= {line.strip() for line in cell.source.splitlines()}
-        elif cell.error:
-            cell = replace(cell, error=without(self._private_lines, cell.error))
+        elif self._private_lines:
+            cell = self._without_private(cell)
         self._cells.pop(cell.id, None)
         self._cells[cell.id] = cell
         if len(self._cells) > KEPT_CELLS:
             del self._cells[next(iter(self._cells))]
+
+    def _without_private(self, cell: Cell) -> Cell:
+        """The cell without what its tracebacks quote of private cells."""
+        hide = partial(without, self._private_lines)
+        outputs = (replace(o, text=hide(o.text)) if o.kind == "stderr" else o for o in cell.outputs)
+        return replace(cell, error=hide(cell.error), outputs=tuple(outputs))
 
     def _stop_listening(self) -> None:
         self._running = None
@@ -137,12 +143,13 @@ class Recorder:
     # -- what it shows
 
     def _written(self, stream: OutputKind, text: str) -> None:
-        if self._running is not None and text and not (self._paused or self._is_displaying):
+        is_known = stream == "stdout" and self._is_displaying
+        if self._running is not None and text and not (self._paused or is_known):
             self._running.write(stream, text)
 
     @property
     def _is_displaying(self) -> bool:
-        """Whether the shell itself writes to the terminal what is recorded by other means."""
+        """Whether a terminal's shell writes what is recorded by other means."""
         shell = self._shell
         by_display = shell.display_pub.is_publishing or shell.displayhook.is_active
         return bool(by_display or shell.showing_traceback)
