@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from agy_kernel.commands import COMMANDS
 from agy_kernel.completion import MOST_PATHS, Completion, complete, inspect
 from agy_kernel.conversation.conversation import Conversation
-from agy_kernel.options import NAMES as OPTIONS
 from agy_kernel.conversation.engine import EventSink
 from agy_kernel.events import (
     Choice,
@@ -23,6 +22,7 @@ from agy_kernel.events import (
     SessionOpened,
     SessionState,
 )
+from agy_kernel.options import NAMES as OPTIONS
 from tests.support.renderers import RENDERERS, harm_in
 
 MODELS = Choices(

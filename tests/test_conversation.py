@@ -292,6 +292,15 @@ async def test_a_question_that_is_open_when_its_turn_ends_is_cancelled() -> None
         await talk.turn()
 
 
+async def test_a_question_that_the_agent_takes_back_is_told_as_such() -> None:
+    withdrawal = {"method": "$/cancel_request", "params": {"requestId": "q"}}
+    script = [PROMPTED, send(permission("q")), send(withdrawal), expect_response("q"), END_TURN]
+    async with talking([*opening(), *script]) as talk:
+        cell = await talk.turn()
+        assert [type(event) for event in cell.events] == [Asked, Answered, TurnEnded]
+        assert cell.of(Answered)[0].answer.by == "agent"
+
+
 async def test_a_question_of_a_dead_agent_is_closed() -> None:
     async with talking([*opening(), PROMPTED, send(permission("q")), leave(1)]) as talk:
         cell = talk.ask()

@@ -1,8 +1,8 @@
 """What runs in this kernel, recorded as it runs: sources, outputs, errors, pictures.
 
-Streams and tracebacks are overheard where the shell writes them; what is displayed comes through a
-hook of the display publisher, and results are taken from IPython's own history. Threads of the
-user's print into the cell that runs meanwhile; what they display is not seen.
+Streams, results and tracebacks are overheard where the shell writes them; what is displayed comes
+through a hook of the display publisher. Threads of the user's print into the cell that runs
+meanwhile; what they display is not seen.
 """
 
 from __future__ import annotations
@@ -38,29 +38,32 @@ class Recorder:
     def __init__(self, shell: Any, is_ours: Callable[[str], bool]) -> None:
         self._shell, self._is_ours = shell, is_ours
         self._cells: dict[str, Cell] = {}
-        self._shown_by: dict[str, str] = {}
         self._private_lines: set[str] = set()
         self._running: Running | None = None
         self._streams: list[Overheard] = []
         self._paused = False
         shell.events.register("pre_run_cell", self._begin)
         shell.events.register("post_run_cell", self._end)
-        self._tracebacks = Overheard(shell, "_showtraceback", self._failed)
+        self._overheard = [
+            Overheard(shell, "_showtraceback", self._failed),
+            Overheard(shell.displayhook, "write_format_data", self._result),
+        ]
         self._publisher: Any = shell.display_pub
-        self._in_history: dict[str, OutputKind] = {"execute_result": "result"}
-        if hasattr(self._publisher, "register_hook"):
-            self._publisher.register_hook(self._displayed)
-        else:  # a terminal's publisher: what it displays is in the history
-            self._in_history["display_data"] = "display"
+        self._is_kernel = hasattr(self._publisher, "register_hook")
+        if self._is_kernel:
+            self._publisher.register_hook(self._message)
+        else:
+            self._overheard.append(Overheard(self._publisher, "publish", self._published))
 
     def close(self) -> None:
         """Take every hook away."""
         self._stop_listening()
-        self._tracebacks.stop()
+        for overheard in self._overheard:
+            overheard.stop()
         self._shell.events.unregister("pre_run_cell", self._begin)
         self._shell.events.unregister("post_run_cell", self._end)
-        if hasattr(self._publisher, "unregister_hook"):
-            self._publisher.unregister_hook(self._displayed)
+        if self._is_kernel:
+            self._publisher.unregister_hook(self._message)
 
     @property
     def cells(self) -> list[Cell]:
@@ -87,10 +90,8 @@ class Recorder:
         # A cell that runs in a cell (%rerun, a macro) is a part of it.
         if self._running is not None or not info.store_history or self._is_ours(info.raw_cell):
             return
-        count = self._shell.execution_count - 1
         cell_id = getattr(info, "cell_id", None) or ""
-        self._running = Running(info.raw_cell, cell_id, count, self._tags())
-        self._before = len(self._history(count))
+        self._running = Running(info.raw_cell, cell_id, self._tags())
         self._streams = [
             Overheard(getattr(sys, stream), "write", partial(self._written, stream))
             for stream in STREAMS
@@ -101,12 +102,10 @@ class Recorder:
         if running is None or (result is not None and result.info.raw_cell != running.source):
             return
         self._stop_listening()
-        for output in self._history(running.count)[self._before :]:
-            if kind := self._in_history.get(output.output_type):
-                running.show(from_bundle(kind, output.bundle))
         if result is not None and result.success and running.traceback:
             running.write("stderr", running.traceback)
-        self._keep(running.ended(_error(running, result)))
+        count = getattr(result, "execution_count", None) or self._shell.execution_count - 1
+        self._keep(running.ended(count, _error(running, result)))
 
     def _keep(self, cell: Cell) -> None:
         if cell.is_private:
@@ -130,10 +129,6 @@ class Recorder:
             stream.stop()
         self._streams = []
 
-    def _history(self, count: int) -> list[Any]:
-        outputs: Mapping[int, list[Any]] = self._shell.history_manager.outputs
-        return outputs.get(count, [])
-
     def _tags(self) -> tuple[str, ...]:
         # The request's metadata is the cell's, in JupyterLab; a terminal has no requests.
         request = self._shell.get_parent() if hasattr(self._shell, "get_parent") else {}
@@ -143,13 +138,14 @@ class Recorder:
     # -- what it shows
 
     def _written(self, stream: OutputKind, text: str) -> None:
-        is_known = stream == "stdout" and self._is_displaying
-        if self._running is not None and text and not (self._paused or is_known):
+        if self._running is None or self._paused or not text:
+            return
+        if self._is_kernel or stream == "stderr" or not self._is_displaying:
             self._running.write(stream, text)
 
     @property
     def _is_displaying(self) -> bool:
-        """Whether a terminal's shell writes what is recorded by other means."""
+        """Whether a terminal's shell writes to stdout what is recorded by other means."""
         shell = self._shell
         by_display = shell.display_pub.is_publishing or shell.displayhook.is_active
         return bool(by_display or shell.showing_traceback)
@@ -158,20 +154,28 @@ class Recorder:
         if self._running is not None and not self._paused:
             self._running.traceback = tidy("\n".join(lines))
 
-    def _displayed(self, message: dict[str, Any]) -> dict[str, Any]:
+    def _result(self, bundle: Mapping[str, Any], *_: Any) -> None:
+        if self._running is not None and not self._paused:
+            self._running.show(from_bundle("result", bundle))
+
+    def _message(self, message: dict[str, Any]) -> dict[str, Any]:
         kind, content = message["header"]["msg_type"], message["content"]
-        if self._paused:
-            return message
-        if kind == "clear_output" and self._running is not None:
+        if kind == "clear_output" and self._running is not None and not self._paused:
             self._running.clear(bool(content.get("wait")))
         elif kind in ("display_data", "update_display_data"):
-            display_id = content.get("transient", {}).get("display_id") or ""
-            output = from_bundle("display", content["data"], display_id)
-            self._update(output) if kind == "update_display_data" else self._show(output)
+            is_update = kind == "update_display_data"
+            self._published(content["data"], transient=content.get("transient"), update=is_update)
         return message
 
-    def _show(self, output: CellOutput) -> None:
-        if self._running is not None:
+    def _published(
+        self, data: Any, *_: Any, transient: Any = None, update: bool = False, **__: Any
+    ) -> None:
+        if self._paused or (self._running is None and not update):
+            return
+        output = from_bundle("display", data, (transient or {}).get("display_id") or "")
+        if update:
+            self._update(output)
+        elif self._running is not None:
             self._running.show(output)
 
     def _update(self, output: CellOutput) -> None:

@@ -20,13 +20,11 @@ class Running:
     Args:
         source: as it was typed.
         cell_id: the front end's; empty where it tells none.
-        count: the number in brackets beside it.
         tags: the cell's tags.
     """
 
-    def __init__(self, source: str, cell_id: str, count: int, tags: tuple[str, ...]) -> None:
-        self.source, self.count, self.tags = source, count, tags
-        self.id = cell_id or f"in-{count}"
+    def __init__(self, source: str, cell_id: str, tags: tuple[str, ...]) -> None:
+        self.source, self._cell_id, self._tags = source, cell_id, tags
         self.traceback = ""
         self._began = time.monotonic()
         self._shown: list[CellOutput | _Stream] = []
@@ -59,15 +57,20 @@ class Running:
         if not wait:
             self._shown.clear()
 
-    def ended(self, error: str) -> Cell:
-        """The cell, now that it has run."""
+    def ended(self, count: int, error: str) -> Cell:
+        """The cell, now that it has run: its number, and its error if it failed."""
         outputs = (
             CellOutput(shown.kind, "".join(shown.parts)) if isinstance(shown, _Stream) else shown
             for shown in self._shown
         )
-        seconds = time.monotonic() - self._began
         return Cell(
-            self.id, self.count, self.source, tuple(outputs), error, seconds, tags=self.tags
+            id=self._cell_id or f"in-{count}",
+            count=count,
+            source=self.source,
+            outputs=tuple(outputs),
+            error=error,
+            seconds=time.monotonic() - self._began,
+            tags=self._tags,
         )
 
     def _clear_if_due(self) -> None:

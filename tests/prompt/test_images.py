@@ -1,5 +1,7 @@
 """Pictures are made fit to be sent, or refused with a reason."""
 
+import subprocess
+import sys
 import warnings
 from contextlib import suppress
 
@@ -231,3 +233,12 @@ def test_together_they_stay_within_the_limit() -> None:
     chosen, refused = choose(candidates, Limits(all=len(heavy) + 2_000))
     assert [picture.label for picture in chosen] == ["one", "small"]
     assert [label for label, _ in refused] == ["two"]
+
+
+def test_pillow_is_not_loaded_before_it_is_needed() -> None:
+    code = (
+        "import sys, agy_kernel.prompt.assemble, agy_kernel.prompt.recorder;"
+        "print({'PIL', 'numpy', 'pandas', 'matplotlib'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

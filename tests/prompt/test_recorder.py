@@ -16,18 +16,30 @@ from agy_kernel.prompt.cells import Cell
 from agy_kernel.prompt.recorder import Recorder, without
 
 
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[TerminalInteractiveShell]:
+@pytest.fixture(scope="module")
+def terminal() -> Iterator[TerminalInteractiveShell]:
     """A terminal's shell that leaves no files."""
-    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    config = Config(HistoryManager={"enabled": False})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+        shell = TerminalInteractiveShell.instance(
+            config=config, simple_prompt=True, colors="nocolor"
+        )
+        yield shell
+        TerminalInteractiveShell.clear_instance()
+        atexit.unregister(shell.atexit_operations)
+        shell.atexit_operations()
+
+
+@pytest.fixture
+def shell(
+    terminal: TerminalInteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> TerminalInteractiveShell:
+    """The same, as if it were new, with streams of its own."""
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    config = Config(HistoryManager={"enabled": False})
-    shell = TerminalInteractiveShell.instance(config=config, simple_prompt=True, colors="nocolor")
-    yield shell
-    TerminalInteractiveShell.clear_instance()
-    atexit.unregister(shell.atexit_operations)
-    shell.atexit_operations()
+    terminal.reset()
+    return terminal
 
 
 @pytest.fixture
@@ -149,7 +161,7 @@ def test_a_quoted_line_is_known_whatever_stands_before_it() -> None:
         "  | secret = 1",
     ]
     assert without({"secret = 1"}, "\n".join(lines)).splitlines() == [
-        "(private)", "      5 (private)", "----> 5     (private)", "File x", " |    (private)",
+        "(private)", "      5 (private)", "----> 5     (private)", "File x", "  | (private)",
     ]  # fmt: skip
 
 
@@ -198,7 +210,7 @@ def test_a_cell_that_runs_cells_is_one(shell: TerminalInteractiveShell, recorder
     )
     run(shell, "shell.run_cell('')\nshell.run_cell('1 / 0')\nprint('on')")
     first, second = recorder.cells
-    assert outputs(first) == [("stdout", "before\n1\nafter\n")]
+    assert outputs(first) == [("stdout", "before\n1\n"), ("result", "2"), ("stdout", "after\n")]
     ((_, printed), (kind, shown)) = outputs(second)
     assert (printed, kind, second.error) == ("on\n", "stderr", "")
     assert shown.endswith("ZeroDivisionError: division by zero")
@@ -257,10 +269,16 @@ def test_it_keeps_the_last_cells(
     assert [cell.count for cell in recorder.cells] == [3, 4, 5]
 
 
-def state(shell: TerminalInteractiveShell) -> tuple[object, ...]:
+def state(shell: TerminalInteractiveShell) -> list[object]:
+    methods = [
+        (shell, "_showtraceback"),
+        (shell.displayhook, "write_format_data"),
+        (shell.display_pub, "publish"),
+        (sys.stdout, "write"),
+        (sys.stderr, "write"),
+    ]
     callbacks = [list(shell.events.callbacks[name]) for name in ("pre_run_cell", "post_run_cell")]
-    overheard = [vars(owner).get(name) for owner, name in ((shell, "_showtraceback"),)]
-    return (*callbacks, *overheard, sys.stdout.write, sys.stderr.write)
+    return [*callbacks, *(vars(owner).get(name) for owner, name in methods)]
 
 
 def test_close_takes_every_hook_away(shell: TerminalInteractiveShell) -> None:

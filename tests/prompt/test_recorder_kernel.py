@@ -12,7 +12,11 @@ BEGIN = """
 import json
 from agy_kernel.prompt.recorder import Recorder
 shell = get_ipython()
-before = (len(shell.display_pub._hooks), shell.events.callbacks["post_run_cell"][:])
+hooks = lambda: (
+    len(shell.display_pub._hooks), shell.events.callbacks["post_run_cell"][:],
+    "_showtraceback" in vars(shell), "write_format_data" in vars(shell.displayhook),
+)
+before = hooks()
 recorder = Recorder(shell, lambda source: source.startswith("%agy"))
 """
 TELL = """
@@ -41,10 +45,7 @@ def kernel(python: Kernel) -> Iterator[Kernel]:
     assert python.run(BEGIN, store_history=False).status == "ok"
     yield python
     python.run("recorder.close()", store_history=False)
-    left = (
-        "print((len(shell.display_pub._hooks), shell.events.callbacks['post_run_cell']) == before)"
-    )
-    assert python.run(left, store_history=False).text == "True\n"
+    assert python.run("print(hooks() == before)", store_history=False).text == "True\n"
 
 
 def recorded(kernel: Kernel) -> list[dict[str, Any]]:
@@ -97,8 +98,7 @@ DRAWN = "class P:\n    _repr_png_ = lambda self: b'\\x89PNG'\n    __repr__ = lam
             [["stdout", "a\nb\n", ""], ["result", "3", ""]],
         ),
         (
-            f"{CLEAR}display('mine')\n"
-            + "with recorder.paused(): display('agent'); print('agent'); clear_output()",
+            f"{CLEAR}display('mine')\nwith recorder.paused(): display(1); print(1); clear_output()",
             [["display", "'mine'", ""]],
         ),
         (

@@ -309,6 +309,19 @@ def test_what_is_huge_is_neither_copied_nor_scanned() -> None:
     assert peak < 1_000_000
 
 
+def test_what_changes_while_it_is_described_is_named() -> None:
+    changing: dict[int, str] = {1: "one", 2: "two"}
+
+    class Meanwhile(Masker):
+        """Does what another thread could do."""
+
+        def mask(self, text: str) -> str:
+            changing[len(changing) + 1] = "more"
+            return text
+
+    assert Describer(Meanwhile({})).line("x", changing) == "x: dict"
+
+
 def test_no_library_is_imported() -> None:
     code = (
         "import sys; from agy_kernel.prompt.variables import Describer, Masker;"

@@ -99,10 +99,8 @@ class Notebook:
     def __init__(self) -> None:
         self.cells: dict[str, Cell] = {}
         self.models: dict[str, Json] = {}
-        self.busy: set[str] = set()
-        """The requests that the kernel has begun with."""
         self.idle: set[str] = set()
-        """The requests that it has finished with."""
+        """The requests that the kernel has finished with."""
         self.unclaimed: list[Json] = []
         """Outputs whose parent is not a cell of this notebook."""
         self._displays: dict[str, list[Json]] = {}
@@ -127,8 +125,6 @@ class Notebook:
             self._show(cell, kind, content)
         elif kind in OUTPUTS:
             self.unclaimed.append(message)
-        if kind == "status" and content["execution_state"] == "busy":
-            self.busy.add(parent)
         if kind == "status" and content["execution_state"] == "idle":
             self.idle.add(parent)
             if cell is not None:
