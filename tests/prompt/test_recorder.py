@@ -38,7 +38,7 @@ def shell(
     """The same, as if it were new, with streams of its own."""
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    terminal.reset()
+    terminal.execution_count = 1
     return terminal
 
 
