@@ -161,10 +161,11 @@ class _Gathering:
         }
 
     def _is_told(self, name: str) -> bool:
-        value = self._surface.names.get(name, ModuleType)
-        is_own = name.startswith("_") or name in IPYTHONS_OWN
+        if name not in self._surface.names or name.startswith("_") or name in IPYTHONS_OWN:
+            return False
         # Not isinstance: it would ask the value for its class.
-        return not (is_own or issubclass(type(value), NOT_TOLD) or name in self._private_words)
+        is_code = issubclass(type(self._surface.names[name]), NOT_TOLD)
+        return not is_code and name not in self._private_words
 
     @cached_property
     def _private_words(self) -> set[str]:
@@ -209,11 +210,13 @@ class _Gathering:
             self.add_value(mention.name, self._surface.names[mention.name])
             return True
         path = files.find(self._surface.folder, mention.path or mention.name)
-        if path is not None:
-            self._add_notebook(path, mention) if mention.kind == "notebook" else self._add_path(
-                path
-            )
-        return path is not None
+        if path is None:
+            return False
+        if mention.kind == "notebook":
+            self._add_notebook(path, mention)
+        else:
+            self._add_path(path)
+        return True
 
     def _add_cells(self, cells: Sequence[Cell]) -> bool:
         for cell in cells:
@@ -234,7 +237,7 @@ class _Gathering:
             label = f"cell {cell.count} of {mention.path}"
             self._add_cell(f"notebook:///{quote(mention.path)}", cell, label)
         if len(public) < len(cells):
-            self._say(f"{len(cells) - len(public)} private cells of {mention.path} are not sent")
+            self._say(f"{mention.path} has private cells, which are not sent")
 
     def _add_path(self, path: Path) -> None:
         uri = path.resolve().as_uri()

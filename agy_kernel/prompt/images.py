@@ -100,12 +100,11 @@ def prepare(data: bytes, label: str, limits: Limits) -> Picture:
     """
     image, is_jpeg = _opened(data)
     scaled = _scaled(image, limits.side)
-    data = b"" if is_jpeg else _encoded(scaled, "PNG")
-    if not is_jpeg and len(data) <= limits.each:
-        return Picture(data, "image/png", label, _notes(image, scaled))
-    scaled, data = _as_jpeg(scaled, limits.each)
+    if not is_jpeg and len(png := _encoded(scaled, "PNG")) <= limits.each:
+        return Picture(png, "image/png", label, _notes(image, scaled))
+    scaled, jpeg = _as_jpeg(scaled, limits.each)
     notes = _notes(image, scaled) + (() if is_jpeg else ("sent as JPEG",))
-    return Picture(data, "image/jpeg", label, notes)
+    return Picture(jpeg, "image/jpeg", label, notes)
 
 
 def _opened(data: bytes) -> tuple[Any, bool]:

@@ -166,7 +166,7 @@ def test_other_notebooks(surface: Surface) -> None:
     uri = "notebook:///other.ipynb"
     found = ask(surface, "@other.ipynb")
     assert cells_of(found) == [(uri, "title"), (uri, "code")]
-    assert found.notices == ["1 private cells of other.ipynb are not sent"]
+    assert found.notices == ["other.ipynb has private cells, which are not sent"]
     assert cells_of(ask(surface, "@other.ipynb#3")) == [(uri, "code")]
     assert cells_of(ask(surface, "@other.ipynb#1.")) == [(uri, "title")]
 

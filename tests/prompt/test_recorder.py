@@ -98,7 +98,7 @@ def test_what_a_cell_shows(
     ("source", "error"),
     [
         ("print('a')\n1 / 0", "ZeroDivisionError: division by zero"),
-        ("x = (", "SyntaxError"),
+        ("x = )", "SyntaxError"),
         ("  x\n y", "IndentationError"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt"),
         ("%nonsense", "UsageError: Line magic function `%nonsense` not found."),

@@ -125,7 +125,7 @@ def test_a_figure_that_matplotlib_shows_at_the_end(kernel: Kernel) -> None:
     ("source", "error"),
     [
         ("print('a')\n1 / 0", "ZeroDivisionError: division by zero"),
-        ("x = (", "SyntaxError"),
+        ("x = )", "SyntaxError"),
         ("%nonsense", "UsageError"),
         ("import asyncio\nawait asyncio.sleep(0)\n1 / 0", "ZeroDivisionError: division by zero"),
     ],
