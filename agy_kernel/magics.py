@@ -52,7 +52,7 @@ class AgyMagics(Magics):
 
         The first line may begin with options, and may be a command; what is below is a prompt.
         """
-        wanted, line = options.read(line)
+        wanted, line = (Options(), line) if line.strip() == "--help" else options.read(line)
         parsed = Prompt("") if cell is not None and not line else parse(line)
         prompt = parsed.text if isinstance(parsed, Prompt) else ""
         if not isinstance(parsed, Prompt):

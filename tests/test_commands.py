@@ -157,7 +157,7 @@ def no_engine(_: EventSink) -> Any:
 @pytest.fixture
 def host() -> Host:
     """What commands use of a host; the parts are real."""
-    conversation = Conversation(no_engine, "/work", "antigravity")
+    conversation = Conversation(no_engine, "/w", "antigravity")
     settings = Settings(agent="antigravity")
     parts = SimpleNamespace(
         conversation=conversation, settings=settings, tape=Tape(), turns=deque()
@@ -213,8 +213,8 @@ def edit(call_id: str, path: str, text: str) -> ToolCallUpdate:
 
 def test_diff_shows_the_last_turn_s_in_full(host: Host) -> None:
     assert run(host, "diff") == "No diff to show."
-    host.turns.append(shown(edit("old", "/work/old.txt", "x\n")))
-    host.turns.append(shown(edit("new", "/work/new.txt", "y\n" * 1_000 + "```\n")))
+    host.turns.append(shown(edit("old", "/w/old.txt", "x\n")))
+    host.turns.append(shown(edit("new", "/w/new.txt", "y\n" * 1_000 + "```\n")))
     text = run(host, "diff")
     assert text.startswith("`new.txt`: new file +1001 −0 (completed)\n````diff\n+ y\n")
     assert text.count("+ y") == 1_000

@@ -195,16 +195,16 @@ LOAD = expect("session/load")
 
 async def test_a_session_is_opened_in_a_folder() -> None:
     async with started(*opening()) as it:
-        assert await it.connection.new_session("/work") == SessionState("s1")
+        assert await it.connection.new_session("/w") == SessionState("s1")
         (said,) = it.wire.sent("session/new")
-        assert said["params"] == {"cwd": "/work", "mcpServers": []}
+        assert said["params"] == {"cwd": "/w", "mcpServers": []}
 
 
 async def test_what_surrounds_the_answer_keeps_its_place() -> None:
     commands = update("s1", "available_commands_update", availableCommands=[{"name": "plan"}])
     script = [NEW, send(chunk("before")), answer("session/new", {"sessionId": "s1"}, commands)]
     async with started(*hello(), *script, *turn()) as it:
-        await it.connection.new_session("/work")
+        await it.connection.new_session("/w")
         await it.prompt()
         kinds: list[type[Event]] = [TextChunk, SessionOpened, CommandsChanged, TurnEnded]
         assert [type(event) for event in it.of_session("s1").events] == kinds
@@ -214,23 +214,23 @@ async def test_what_surrounds_the_answer_keeps_its_place() -> None:
 async def test_a_new_session_without_an_id_is_an_error(result: Any) -> None:
     async with started(*hello(), NEW, answer("session/new", result)) as it:
         with pytest.raises(RequestFailed, match="session/new was answered without a session id"):
-            await it.connection.new_session("/work")
+            await it.connection.new_session("/w")
         assert it.all.events == []
 
 
 async def test_a_session_tells_its_models_and_modes_even_odd_ones() -> None:
     result = {"sessionId": "s1", "models": 5, "modes": {"availableModes": 7}, "configOptions": 9}
     async with started(*hello(), NEW, answer("session/new", result)) as it:
-        assert await it.connection.new_session("/work") == SessionState("s1", modes=Choices())
+        assert await it.connection.new_session("/w") == SessionState("s1", modes=Choices())
 
 
 @pytest.mark.parametrize("result", [None, {}, {"_meta": {}}], ids=str)
 async def test_a_loaded_session_need_not_name_itself(result: Any) -> None:
     script = [LOAD, send(chunk("history")), answer("session/load", result, chunk("late"))]
     async with started(*hello(), *script, *turn()) as it:
-        assert await it.connection.load_session("s1", "/work") == SessionState("s1")
+        assert await it.connection.load_session("s1", "/w") == SessionState("s1")
         (said,) = it.wire.sent("session/load")
-        assert said["params"] == {"cwd": "/work", "sessionId": "s1", "mcpServers": []}
+        assert said["params"] == {"cwd": "/w", "sessionId": "s1", "mcpServers": []}
         await it.prompt()
         kinds: list[type[Event]] = [TextChunk, SessionOpened, TextChunk, TurnEnded]
         assert [type(event) for event in it.of_session("s1").events] == kinds
@@ -240,7 +240,7 @@ async def test_a_session_that_cannot_be_loaded_is_an_error() -> None:
     refusal = fail("session/load", -32002, "Resource not found")
     async with started(*hello(), LOAD, refusal) as it:
         with pytest.raises(RequestFailed, match="Resource not found"):
-            await it.connection.load_session("s9", "/work")
+            await it.connection.load_session("s9", "/w")
 
 
 async def test_silence_is_given_up_and_a_late_answer_has_no_effect(
@@ -250,19 +250,19 @@ async def test_silence_is_given_up_and_a_late_answer_has_no_effect(
     late = [NEW, expect("session/load"), answer("session/new", {"sessionId": "late"})]
     async with started(*hello(), *late, answer("session/load", None)) as it:
         with pytest.raises(RequestFailed, match=r"not a word in 0\.2 s"):
-            await it.connection.new_session("/work")
-        await it.connection.load_session("s1", "/work")
+            await it.connection.new_session("/w")
+        await it.connection.load_session("s1", "/w")
         assert [e.state.id for e in it.all.of(SessionOpened)] == ["s1"]
 
 
 async def test_an_opening_that_was_cancelled_has_no_late_effect() -> None:
     late = [NEW, send(chunk("asked")), LOAD, answer("session/new", {"sessionId": "late"})]
     async with started(*hello(), *late, answer("session/load", None)) as it:
-        opening_it = asyncio.create_task(it.connection.new_session("/work"))
+        opening_it = asyncio.create_task(it.connection.new_session("/w"))
         await it.all.words("asked")
         opening_it.cancel()
         await asyncio.wait({opening_it})
-        await it.connection.load_session("s1", "/work")
+        await it.connection.load_session("s1", "/w")
         assert [e.state.id for e in it.all.of(SessionOpened)] == ["s1"]
 
 
@@ -272,7 +272,7 @@ async def test_a_long_replay_is_waited_for_as_long_as_anything_comes(
     monkeypatch.setattr(connection, "LOAD_TIMEOUT", 0.1)
     replay = scripted.flood(20_000, chunk("x" * 100))  # takes longer than that to be read
     async with started(*hello(), LOAD, replay, answer("session/load", None)) as it:
-        await it.connection.load_session("s1", "/work")
+        await it.connection.load_session("s1", "/w")
         assert len(it.all.text) == 2_000_000
 
 
@@ -291,7 +291,7 @@ WITH_KEY = {"SCRIPTED_KEY": "k", "SCRIPTED_URL": "u"}
 async def test_a_sign_in_that_needs_a_person_says_what_to_do() -> None:
     async with started(*SIGNED_OUT, env={"SCRIPTED_KEY": "k"}) as it:
         with pytest.raises(AuthenticationRequired) as wanted:
-            await it.connection.new_session("/work")
+            await it.connection.new_session("/w")
         said = str(wanted.value)
         assert "Scripted agent wants you to sign in first" in said
         assert "No method selected." in said
@@ -315,7 +315,7 @@ async def test_a_sign_in_that_needs_a_person_says_what_to_do() -> None:
 async def test_a_sign_in_that_needs_no_person_is_done(options: Any, method: str) -> None:
     script = [*SIGNED_OUT, *AUTHENTICATED, *scripted.new_session()]
     async with started(*script, **options) as it:
-        assert (await it.connection.new_session("/work")).id == "s1"
+        assert (await it.connection.new_session("/w")).id == "s1"
         (said,) = it.wire.sent("authenticate")
         assert said["params"] == {"methodId": method}
         assert it.wire.methods()[1:] == ["session/new", "authenticate", "session/new"]
@@ -324,7 +324,7 @@ async def test_a_sign_in_that_needs_no_person_is_done(options: Any, method: str)
 async def test_variables_that_are_set_to_nothing_are_not_set() -> None:
     async with started(*SIGNED_OUT, env={**WITH_KEY, "SCRIPTED_URL": ""}) as it:
         with pytest.raises(AuthenticationRequired):
-            await it.connection.new_session("/work")
+            await it.connection.new_session("/w")
         assert it.wire.sent("authenticate") == []
 
 
@@ -332,7 +332,7 @@ async def test_a_sign_in_that_fails_says_what_to_do() -> None:
     refused = [expect("authenticate"), fail("authenticate", -32000, "Onboarding failed: no")]
     async with started(*SIGNED_OUT, *refused, env=WITH_KEY) as it:
         with pytest.raises(AuthenticationRequired, match="Onboarding failed: no"):
-            await it.connection.new_session("/work")
+            await it.connection.new_session("/w")
 
 
 @pytest.mark.parametrize(
@@ -345,7 +345,7 @@ async def test_what_fails_after_signing_in_is_told_as_what_it_is(
 ) -> None:
     async with started(*SIGNED_OUT, *AUTHENTICATED, NEW, again, env=WITH_KEY) as it:
         with pytest.raises(error):
-            await it.connection.new_session("/work")
+            await it.connection.new_session("/w")
         assert len(it.wire.sent("authenticate")) == 1
 
 
@@ -354,7 +354,7 @@ async def test_a_server_that_cannot_is_not_one_that_wants_a_sign_in() -> None:
     refusal = fail("session/load", -32000, "Session not found", {"reason": "session_not_found"})
     async with started(*hello(authMethods=METHODS), LOAD, refusal, env=WITH_KEY) as it:
         with pytest.raises(RequestFailed, match="Session not found"):
-            await it.connection.load_session("s1", "/work")
+            await it.connection.load_session("s1", "/w")
         assert it.wire.sent("authenticate") == []
 
 

@@ -16,7 +16,7 @@ from tests.support.renderers import text_of
 
 
 def diff(old: str | None, new: str, deleted: bool = False) -> Diff:
-    return Diff("/work/a.txt", old, new, deleted)
+    return Diff("/w/a.txt", old, new, deleted)
 
 
 def lines(text: str) -> list[str]:

@@ -49,7 +49,7 @@ std::vector<int> numbers;
 def notebook() -> NotebookNode:
     """A notebook with the outputs of one turn, read back from its file's text."""
     turn = Played()
-    diff = Diff("/work/a.py", "x = 1\n", "x = '<b>$2$</b>'\n")
+    diff = Diff("/w/a.py", "x = 1\n", "x = '<b>$2$</b>'\n")
     asked = Question(ToolCallUpdate("e", title="Edit", kind="edit", content=(diff,)), (ALLOW,))
     turn.play([TextChunk("thought", "hm <img src=x onerror=alert(7)>"), TextChunk("agent", REPLY)])
     turn.play([Asked(asked)])

@@ -152,6 +152,13 @@ def test_timeout_stops_the_turn_and_says_so(kernel: Kernel) -> None:
     assert kernel.run("%agy " + SAY).status == "ok"
 
 
+@pytest.mark.parametrize("code", ["%agy --help", "%agy help"])
+def test_help_lists_the_commands(kernel: Kernel, code: str) -> None:
+    cell = kernel.run(code)
+    assert cell.status == "ok"
+    assert "%agy context" in cell.text
+
+
 def test_unknown_option_sends_nothing(kernel: Kernel) -> None:
     before = len(kernel.sent("session/prompt"))
     cell = kernel.run("%%agy --modle x\nhello")
@@ -207,6 +214,7 @@ def test_completion(kernel: Kernel, code: str, expected: str) -> None:
 
 
 def test_python_is_completed_as_ever(kernel: Kernel) -> None:
+    kernel.run("completed_name = 1")
     code = "completed_na"
     reply = kernel.request("complete_request", {"code": code, "cursor_pos": len(code)})
     assert "completed_name" in reply["matches"]

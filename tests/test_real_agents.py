@@ -20,12 +20,7 @@ from tests.support.kernels import Kernel, StartKernel
 from tests.support.notebook import Cell, Question
 from tests.support.processes import is_alive
 
-pytestmark = [
-    pytest.mark.real_agent,
-    pytest.mark.skipif(
-        not real.NODE_MODULES.exists(), reason="the npm agents are not installed (make test-tools)"
-    ),
-]
+pytestmark = pytest.mark.real_agent
 
 PATIENCE = 60.0  # seconds; gemini-cli takes several to start on a busy machine
 YES, NO = ("Yes", "Allow"), ("No", "Reject", "Skip")

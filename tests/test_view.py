@@ -410,7 +410,7 @@ def test_without_widgets_a_question_is_a_card_and_a_line_of_text() -> None:
 
 def test_a_diff_on_a_page_is_one_line_of_source() -> None:
     turn = Played()
-    diff = Diff("/work/a.txt", "old\n\n\nx\n", "new\n\n\nx\n")
+    diff = Diff("/w/a.txt", "old\n\n\nx\n", "new\n\n\nx\n")
     turn.play([ToolCallUpdate("a", title="Edit", kind="edit", status="completed", content=(diff,))])
     [page] = turn.screen.markdown
     assert "\n" not in page

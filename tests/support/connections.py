@@ -155,5 +155,5 @@ async def started(*steps: Step, **options: Any) -> AsyncIterator[Agent]:
 async def opened(*steps: Step, **options: Any) -> AsyncIterator[Agent]:
     """A scripted agent with the session ``s1``, which its script opens."""
     async with started(*steps, **options) as made:
-        await made.connection.new_session("/work")
+        await made.connection.new_session("/w")
         yield made

@@ -88,7 +88,7 @@ class Played:
     def __init__(self, human: bool = True, use_widgets: bool = True) -> None:
         self.screen = Screen(human)
         self.front_end = FrontEnd(shows_widgets=True if use_widgets else None)
-        self.view = NotebookView(self.screen, "/work", self.front_end, use_widgets)
+        self.view = NotebookView(self.screen, "/w", self.front_end, use_widgets)
         self.shown = Shown(self.view)
 
     def play(self, events: Iterable[Event]) -> None:
