@@ -3,6 +3,8 @@
 import asyncio
 import json
 import socket
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -253,6 +255,13 @@ async def test_a_handler_that_fails_costs_one_frame(
     await wire.heard_until("end")
     assert "could not be handled" in caplog.text
     caplog.clear()
+
+
+def test_what_is_logged_goes_nowhere_unless_somebody_wants_it() -> None:
+    # In a kernel, stderr is the cell that runs.
+    script = "import logging, agy_kernel.acp.jsonrpc as j; j.log.error('a traceback')"
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert (told.stdout, told.stderr) == (b"", b"")
 
 
 # -- what is not a message

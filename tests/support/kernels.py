@@ -79,9 +79,8 @@ class Kernel(FrontEnd):
 
     def _end(self) -> None:
         self.disconnect()
-        for pid in self._pids:
-            with suppress(ProcessLookupError):
-                os.killpg(pid, signal.SIGKILL)
+        if self._manager.is_alive():
+            os.killpg(self.pid, signal.SIGKILL)
         self._manager.cleanup_resources()
 
     def _connect(self) -> None:
