@@ -2,9 +2,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+COLLABORATION := build/collaboration/.ready
+# The oldest ipykernel that we support; the newest is in .venv.
+OLDEST := build/ipykernel-6.31.0
+NEXT := build/ipykernel-next
+KERNEL_TESTS := $(addprefix tests/test_,front_ends_versions.py front_ends_vscode.py \
+	kernel_questions.py kernel_stop.py widget_stress.py extension.py)
+MORE_AGENTS := tests/agents/npm-more/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lab test test-tools lint bench lock screenshots clean
+.PHONY: help setup demo lab test test-more test-next test-tools lint reliability bench fuzz lock screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,8 +33,29 @@ demo: $(READY) ## run the tour on the simulator; the notebook and its HTML land 
 lab: $(READY) ## open JupyterLab on the tour (the simulator, unless AGY_AGENT names an agent)
 	AGY_AGENT="$${AGY_AGENT:-simulator}" $(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/tour.ipynb
 
-test: $(READY) test-tools ## run every test: browser and real agents too, where they can be had
+test: $(READY) test-tools $(COLLABORATION) $(OLDEST)/.ready ## run every test: browser and real agents too, where they can be had
 	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q --ipykernel $(OLDEST) -k "not subshell" $(KERNEL_TESTS)
+
+test-next: $(READY) ## run the tests of kernels on the newest ipykernel, pre-releases included
+	rm -rf $(NEXT)
+	$(BIN)/python -m pip install --quiet --pre --no-deps --target $(NEXT) ipykernel
+	$(BIN)/python -m pytest -q --ipykernel $(NEXT) $(KERNEL_TESTS)
+
+test-more: $(READY) $(MORE_AGENTS) ## run the tests of two large agents: Claude Code, OpenCode (650 MB)
+	AGY_NO_SKIPS=1 $(BIN)/python -m pytest -q -m more
+
+$(MORE_AGENTS): tests/agents/npm-more/package-lock.json
+	npm ci --prefix tests/agents/npm-more --no-audit --no-fund --no-update-notifier --loglevel=error
+
+# Only kernels get it: the folder comes first on their PYTHONPATH.
+$(OLDEST)/.ready: | $(READY)
+	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target $(@D) ipykernel==$(OLDEST:build/ipykernel-%=%)
+	@touch $@
+
+$(COLLABORATION): requirements/collaboration.txt | $(READY)
+	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target $(@D) --requirement $<
+	@touch $@
 
 test-tools:
 	@tools/test_tools.sh
@@ -37,15 +65,26 @@ lint: $(READY) ## check style and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
+reliability: $(READY) test-tools ## run the tests of public reports, and write docs/reliability.md
+	$(BIN)/python -m tools.reliability
+
 bench: $(READY) ## measure latency and throughput beside bare baselines
 	$(BIN)/python tools/bench.py
+
+fuzz: $(READY) ## try bytes that could break the client, for 10 minutes (after .venv/bin/pip install atheris)
+	@mkdir -p build/fuzz
+	$(BIN)/python -m tools.fuzz build/fuzz -max_total_time=600 -artifact_prefix=build/
 
 lock: $(READY) ## pin every development dependency anew, for Python 3.11 and later
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --no-config \
 		--custom-compile-command "make lock" --group dev --output-file requirements/dev.txt pyproject.toml
+	@echo "# what jupyter-collaboration needs beyond dev.txt: make lock" > requirements/collaboration.txt
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --no-config \
+		--no-header --no-annotate --group collaboration --constraints requirements/dev.txt \
+		| grep -vFxf requirements/dev.txt >> requirements/collaboration.txt
 
 screenshots: $(READY) test-tools ## take the pictures in docs/images again
 	$(BIN)/python -m tools.screenshots
 
 clean: ## remove what make has made, .venv included
-	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis tests/agents/npm/node_modules
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis tests/agents/npm/node_modules tests/agents/npm-more/node_modules

@@ -6,13 +6,11 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .conversation.transcript import ToolCall
-from .display import diffs
 from .display.code import CodeBlock, code_blocks
 from .display.entries import plain
-from .display.tools import relative
+from .display.place import Place
 from .errors import CommandError
-from .events import Capabilities, Diff, Selector
+from .events import Capabilities
 from .host import Host
 from .prompt.gather import Request
 from .tables import fenced, table
@@ -45,7 +43,7 @@ def new(host: Host, _: list[str]) -> str:
     return "The next prompt begins a new session; the agent will not remember this one."
 
 
-def choose(what: Selector) -> Run:
+def choose(what: str) -> Run:
     """The command that lists the models or modes, or chooses one."""
 
     def run(host: Host, words: list[str]) -> str:
@@ -68,35 +66,19 @@ def last(host: Host, _: list[str]) -> str:
     """Show the last reply again."""
     if not host.turns:
         return "There was no turn yet."
-    shown, folder = host.turns[-1], host.conversation.cwd
-    return "\n\n".join(plain(entry, folder) for entry in shown.transcript.entries)
-
-
-def diff(host: Host, words: list[str]) -> str:
-    """Show diffs in full: the last turn's, or a call's."""
-    folder = host.conversation.cwd
-    calls = [call for shown in host.turns for call in shown.transcript.tool_calls]
-    if words:
-        calls = [call for call in calls if call.id == words[0]]
-    elif host.turns:
-        calls = list(host.turns[-1].transcript.tool_calls)
-    shown = [_one_diff(call, diff, folder) for call in calls for diff in call.changes]
-    return "\n\n".join(shown) or "No diff to show."
-
-
-def _one_diff(call: ToolCall, diff: Diff, folder: str) -> str:
-    head = f"`{relative(diff.path, folder)}`: {diffs.what(diff)} {diffs.stat(diff)} ({call.status})"
-    return f"{head}\n{fenced(diffs.plain(diff), 'diff')}"
+    place = Place(host.conversation.cwd)
+    return "\n\n".join(plain(entry, place) for entry in host.turns[-1].transcript.entries)
 
 
 def tape(host: Host, words: list[str]) -> str:
     """Show the last frames of the wire, or save what is kept."""
     if words[:1] == ["save"]:
         path = Path(words[1]).expanduser()
-        return f"{host.tape.save(path)} frames are in `{path}`."
+        return f"{host.conversations.tape.save(path)} frames are in `{path}`."
     count = int(words[0]) if words else 10
-    where = f"written to `{host.tape.path}`" if host.tape.path else "kept in memory"
-    lines = [line[:400] for line in host.tape.tail(count)]
+    tape = host.conversations.tape
+    where = f"written to `{tape.path}`" if tape.path else "kept in memory"
+    lines = [line[:400] for line in tape.tail(count)]
     return f"The wire is {where}. The last frames:\n{fenced(chr(10).join(lines), 'json')}"
 
 

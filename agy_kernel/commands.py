@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from . import actions
+from . import actions, recall
 from .actions import Run
 from .errors import CommandError
 from .host import Host
@@ -128,7 +128,20 @@ COMMANDS: dict[str, Command] = {
             "mode", "[MODE]", "List the modes, or choose one.", actions.choose("mode"), _at_most_one
         ),
         Command("last", "", "Show the last reply again, after a page reload.", actions.last),
-        Command("diff", "[ID]", "Show the last turn's diffs in full.", actions.diff, _at_most_one),
+        Command(
+            "diff",
+            "[ID]",
+            "Show diffs in full: the last turn's, or those of the tool call with this in its id.",
+            recall.diff,
+            _at_most_one,
+        ),
+        Command(
+            "output",
+            "[ID]",
+            "Show in full what a tool call returned: the last one, or the one with this in its id.",
+            recall.output,
+            _at_most_one,
+        ),
         Command(
             "code",
             "[N]",

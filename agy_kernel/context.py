@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_core.paths import jupyter_config_dir
 
+from .conversation.store import Told
 from .events import Capabilities
 from .prompt.assemble import Assembled, Ration, assemble
 from .prompt.digest import Budget
@@ -26,15 +27,7 @@ if TYPE_CHECKING:
 KEPT_SESSIONS = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a session was told: whether it had the instructions, and cell id to fingerprint."""
-
-    instructions: bool
-    cells: Mapping[str, str]
-
-
-NOTHING = Told(False, {})
+NOTHING = Told()
 
 
 class Context:
@@ -77,7 +70,7 @@ class Context:
 
     def instructions(self, folder: Path, with_files: bool) -> str:
         """The block for a session's first prompt."""
-        files = (Path(jupyter_config_dir()) / "agy_kernel" / NAME, folder / NAME)
+        files = (own_folder() / NAME, folder / NAME)
         return instructions(self._is_prompt_notebook, files if with_files else ())
 
     @contextmanager
@@ -143,6 +136,11 @@ class Pack:
 
     def _instructions(self) -> str:
         return self._context.instructions(self._folder, self._with_files)
+
+
+def own_folder() -> Path:
+    """The folder of the user's own settings and instructions, in Jupyter's config folder."""
+    return Path(jupyter_config_dir()) / "agy_kernel"
 
 
 def notebook_folder() -> str:

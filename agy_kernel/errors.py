@@ -22,9 +22,21 @@ import json
 import signal
 from typing import Any
 
+from .text import clean
+
+INTERNAL_ERROR = -32603  # JSON-RPC's, and what agents answer when their model fails
+LONGEST_WORDS = 8_000
+
 
 class AgyError(Exception):
-    """Anything that agy-kernel tells the person at the notebook about."""
+    """Anything that agy-kernel tells the person at the notebook about.
+
+    Args:
+        words: they may be an agent's, and may be shown on a terminal.
+    """
+
+    def __init__(self, words: str = "") -> None:
+        super().__init__(clean(words))
 
     def _render_traceback_(self) -> list[str]:
         """IPython shows these lines instead of a Python traceback, which would help nobody."""
@@ -40,7 +52,13 @@ class CommandError(AgyError):
 
 
 class AgentError(AgyError):
-    """Something about the agent."""
+    """Something about the agent, often in its own words: cut where these have no end."""
+
+    def __init__(self, words: str) -> None:
+        if len(words) > LONGEST_WORDS:
+            words = f"{words[:LONGEST_WORDS]}… ({len(words):,} characters)"
+        # JSON can name lone surrogates, and no message of ours could carry them.
+        super().__init__(words.encode("utf-8", "replace").decode())
 
 
 class AgentNotFound(AgentError):
@@ -88,6 +106,11 @@ class RequestFailed(AgentError):
         detail = error_detail(data)
         said = _unwrapped(message)
         super().__init__(f"{said} ({code})" + (f": {detail}" if detail else ""))
+
+    def _render_traceback_(self) -> list[str]:
+        """After an internal error, such as a model that was not reached, it may work again."""
+        hint = ["Run the cell again to try anew; `%agy new` begins a new session."]
+        return super()._render_traceback_() + (hint if self.code == INTERNAL_ERROR else [])
 
 
 class TurnFailed(AgyError):

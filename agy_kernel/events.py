@@ -1,16 +1,16 @@
 """What happens in a turn, as frozen values: the vocabulary that every layer shares.
 
 An engine turns whatever its wire says into these; the transcript folds them; the display draws
-the transcript. Nothing here knows a wire, a notebook or a thread, but for ``Question``: it carries
-its own reply, which may be given from any thread, once.
+the transcript. Nothing here knows a wire, a notebook or a thread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from .questions import Answer, Question
 
 Role = Literal["agent", "thought", "user"]
 
@@ -38,6 +38,8 @@ class Content:
         mime_type: as the agent states it; never trusted.
         uri: of a resource or an image.
         name: what to call it.
+        description: what the agent says of it.
+        size: bytes, as the agent states them; never trusted.
         raw: the block as received.
     """
 
@@ -47,6 +49,8 @@ class Content:
     mime_type: str = ""
     uri: str = ""
     name: str = ""
+    description: str = ""
+    size: int | None = None
     raw: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
@@ -64,12 +68,18 @@ class ContentChunk:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """A file before and after; ``old`` is None for a file that does not exist yet."""
+    """A file before and after.
+
+    Args:
+        old: None for a file that does not exist yet.
+        moved_from: its path before; empty where that is the same.
+    """
 
     path: str
     old: str | None
     new: str
     deleted: bool = False
+    moved_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +110,8 @@ class ToolCallUpdate:
         announces: whether the frame was a ``tool_call``, which an id's first frame should be.
         asked: whether the frame was a permission request.
         raw_output: whatever the tool returned, None when nothing was said.
+        printed: what the call's terminal has printed since the last frame.
+        exit_status: of the command in the terminal, once it has ended.
         meta: the frame's ``_meta``.
     """
 
@@ -111,6 +123,8 @@ class ToolCallUpdate:
     locations: tuple[Location, ...] | None = None
     raw_input: Any = None
     raw_output: Any = None
+    printed: str = ""
+    exit_status: int | None = None
     meta: Mapping[str, Any] = field(default_factory=dict, compare=False)
     announces: bool = False
     asked: bool = False
@@ -127,93 +141,21 @@ class PlanEntry:
 
 @dataclass(frozen=True, slots=True)
 class PlanUpdate:
-    """The whole plan, replacing the one before."""
+    """The whole plan, replacing the one before; without anything in it, the plan is dropped.
 
-    entries: tuple[PlanEntry, ...]
+    Args:
+        id: which plan, where the agent has several (protocol: ``plan_update``, unstable).
+        text: a plan that is written in Markdown.
+        uri: where a plan lies that is a file.
+    """
+
+    entries: tuple[PlanEntry, ...] = ()
+    id: str = ""
+    text: str = ""
+    uri: str = ""
 
 
 # -- what the agent asks
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One answer that the agent offers.
-
-    Args:
-        id: to be sent back as it is.
-        name: what the person reads.
-        kind: ``allow_once``, ``allow_always``, ``reject_once``, ``reject_always``, or unknown.
-        warning: a security warning that the agent attached to this option.
-    """
-
-    id: str
-    name: str
-    kind: str = ""
-    warning: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a question was answered with; no option means cancelled, an ordinary answer.
-
-    Args:
-        option: the chosen option, None for cancelled.
-        by: who or what decided: ``you``, ``policy``, ``nobody``, ``stop``, ``agent``.
-        why: a sentence for the person when a machine decided.
-    """
-
-    option: Option | None
-    by: str
-    why: str = ""
-
-    @property
-    def allowed(self) -> bool:
-        """Whether the answer lets the tool run."""
-        return self.option is not None and not self.option.kind.startswith("reject")
-
-
-class Question:
-    """Something that the agent wants to know before it goes on, with its reply inside.
-
-    Args:
-        call: the tool call that the question is about, as the request told it.
-        options: the offered answers, in the offered order.
-        warning: a security warning about the whole request.
-    """
-
-    def __init__(
-        self, call: ToolCallUpdate, options: tuple[Option, ...], warning: str = ""
-    ) -> None:
-        self.call, self.options, self.warning = call, options, warning
-        self.reply: Future[Answer] = Future()
-
-    @property
-    def open(self) -> bool:
-        """Whether nobody has answered yet."""
-        return not self.reply.done()
-
-    def answer(self, answer: Answer) -> bool:
-        """Answer, once; from any thread. False when it was answered before (too late)."""
-        try:
-            self.reply.set_result(answer)
-        except InvalidStateError:
-            return False
-        return True
-
-    @property
-    def is_permission(self) -> bool:
-        """Whether this asks leave for a tool call, rather than for the person's choice.
-
-        Antigravity asks its questions in permission form, each answer an ``allow_once`` option
-        and the id ``interaction_...``; no policy may answer those for the person.
-        """
-        kinds = [option.kind for option in self.options]
-        is_choice = kinds.count("allow_once") > 1 or not any(k.startswith("reject") for k in kinds)
-        return not self.call.id.startswith("interaction_") and not is_choice
-
-    def offered(self, *kinds: str) -> Option | None:
-        """The first option of the first of ``kinds`` that is offered at all."""
-        return next((o for kind in kinds for o in self.options if o.kind == kind), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,14 +173,22 @@ class Answered:
     answer: Answer
 
 
+@dataclass(frozen=True, slots=True)
+class LinkVisited:
+    """What was to be done at the address of a ``Link`` is done (``elicitation/complete``)."""
+
+    link_id: str
+
+
 # -- the session
 
-Selector = Literal["model", "mode"]
+MODEL, MODE, EFFORT = "model", "mode", "effort"
+"""What agents let one choose by whatever name; anything else goes by the agent's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A model or a mode that can be chosen."""
+    """A model, a mode or any other value that can be chosen."""
 
     id: str
     name: str
@@ -247,11 +197,21 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What can be chosen, and what is; ``option_id`` names the config option behind it, if any."""
+    """What can be chosen, and what is.
+
+    Args:
+        current: id of the choice; empty where it is not known.
+        available: what is on offer.
+        option_id: the config option behind it, if any.
+        label: what the agent calls it.
+        is_switch: whether the choices are ``on`` and ``off``, and go over the wire as a boolean.
+    """
 
     current: str = ""
     available: tuple[Choice, ...] = ()
     option_id: str | None = None
+    label: str = ""
+    is_switch: bool = False
 
     def name(self) -> str:
         """The name of the current choice, its id where it has none."""
@@ -260,11 +220,27 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """A session as the agent last described it; None is 'not told'."""
+    """A session as the agent last described it; of ``choices``, what it spoke of."""
 
     id: str
-    models: Choices | None = None
-    modes: Choices | None = None
+    choices: Mapping[str, Choices] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """A session in the agent's list.
+
+    Args:
+        id: to be resumed by.
+        folder: absolute path that it works in.
+        title: may be empty.
+        updated: when it was used last, as the agent writes it; may be empty.
+    """
+
+    id: str
+    folder: str = ""
+    title: str = ""
+    updated: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +248,13 @@ class SessionOpened:
     """A new session exists, or an old one has been loaded: history ends here."""
 
     state: SessionState
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What was said in a session before it was loaded, in order."""
+
+    events: tuple[Event, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,10 +266,9 @@ class ModeChanged:
 
 @dataclass(frozen=True, slots=True)
 class ConfigChanged:
-    """Models or modes changed; None means that this frame did not speak of them."""
+    """What is chosen or on offer has changed; holds what this frame spoke of."""
 
-    models: Choices | None = None
-    modes: Choices | None = None
+    choices: Mapping[str, Choices]
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +309,19 @@ class Notice:
 
     text: str
     severity: str = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """The agent shortens what it remembers (protocol: ``compaction_update``, unstable)."""
+
+    id: str
+    status: str = "in_progress"
+
+
+@dataclass(frozen=True, slots=True)
+class NothingNew:
+    """A valid update that tells nothing which is shown or kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,9 +377,21 @@ Update = (
     | SessionInfoChanged
     | UsageChanged
     | Notice
+    | Compaction
+    | NothingNew
     | UnknownUpdate
 )
-Event = Update | SessionOpened | Asked | Answered | Progress | TurnEnded | TurnBroken
+Event = (
+    Update
+    | SessionOpened
+    | Replayed
+    | Asked
+    | Answered
+    | LinkVisited
+    | Progress
+    | TurnEnded
+    | TurnBroken
+)
 
 
 # -- the agent
@@ -406,12 +413,26 @@ class AgentInfo:
 
 @dataclass(frozen=True, slots=True)
 class AuthMethod:
-    """A way to sign in; ``variables`` are the environment variables that it needs, if told."""
+    """A way to sign in.
+
+    Args:
+        id: to be sent back as it is.
+        name: what the person reads.
+        description: more about it.
+        variables: the environment variables that it needs, if told.
+        type: ``agent`` (it does all by itself), ``terminal`` (a command of the person's),
+            ``env_var``, or unknown.
+        args: what a ``terminal`` method adds to the agent's own command.
+        link: where to get what ``env_var`` needs.
+    """
 
     id: str
     name: str
     description: str = ""
     variables: tuple[str, ...] = ()
+    type: str = "agent"
+    args: tuple[str, ...] = ()
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,3 +443,8 @@ class Capabilities:
     image: bool = False
     audio: bool = False
     embedded_context: bool = False
+    mcp_http: bool = False
+    mcp_sse: bool = False
+    logout: bool = False
+    sessions: frozenset[str] = frozenset()
+    """Of ``list``, ``resume``, ``close``, ``fork``, ``delete``: what it says that it has."""

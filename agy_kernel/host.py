@@ -12,21 +12,20 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .acp.connection import Connection
-from .acp.tape import Tape
-from .agents import catalogue
-from .context import Context, Pack, notebook_folder
+from .context import Context, Pack, notebook_path, own_folder
 from .conversation.conversation import Conversation
-from .conversation.engine import Engine, EventSink
 from .conversation.permissions import decide
 from .conversation.thread import AgentThread
 from .conversation.turn import Turn
+from .conversation.watch import Limits
+from .conversations import Conversations
 from .display.ask import FrontEnd
 from .display.footer import Circumstances, footer, problem, record
 from .display.inbox import CommMessage, Happened, Inbox, Interrupt
 from .display.interrupts import interrupts
 from .display.loop import BATCH, run_until_over
 from .display.output import CellOutput, Output, TerminalOutput
+from .display.place import Place
 from .display.pump import find_pump
 from .display.quiet import QuietView
 from .display.shown import Shown, View
@@ -39,12 +38,14 @@ from .reply import Reply
 from .run import Run
 
 if TYPE_CHECKING:
+    from .configuration import Configuration
     from .settings import Settings
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 KEPT_TURNS = 20
+UNATTENDED = 600.0  # seconds for a turn where no person is there
 CLOSE_TIMEOUT = 1.9  # Jupyter kills a kernel that takes much longer to shut down
 
 
@@ -84,63 +85,38 @@ class Host:
         self._pump = find_pump(self._kernel, self._inbox)
         self._front_end = FrontEnd()
         self.is_prompt_notebook = is_prompt_notebook
-        self._conversations: dict[str, Conversation] = {}
         self.context = Context(shell, is_prompt_notebook, is_ours)
+        self.conversations = Conversations(
+            lambda: self.configuration, self.context, self._notebook, self._inbox.room
+        )
+        self._said: set[str] = set()
         self.turns: deque[Shown] = deque(maxlen=KEPT_TURNS)
 
     @cached_property
+    def configuration(self) -> Configuration:
+        """The settings, and where each comes from."""
+        from .configuration import Configuration
+
+        return Configuration(own_folder() / "settings.json")
+
+    @property
     def settings(self) -> Settings:
-        """The settings, as they were when they were first needed."""
-        from .settings import load_settings
-
-        return load_settings()
-
-    @cached_property
-    def tape(self) -> Tape:
-        """The record of the wire."""
-        return Tape(self.settings.tape)
+        """The settings, as they are now."""
+        return self.configuration.settings
 
     @property
     def conversation(self) -> Conversation:
         """The conversation with the agent that the settings name."""
-        return self.conversation_with("")
-
-    def conversation_with(self, agent: str) -> Conversation:
-        """The conversation with an agent, which is started by the first prompt.
-
-        Args:
-            agent: a name from the catalogue or a command line; empty for the settings'.
-
-        Raises:
-            AgentNotFound: it is not installed.
-            SettingsError: it is neither.
-        """
-        name = agent or self.settings.agent
-        if name not in self._conversations:
-            self._conversations[name] = self._new_conversation(name)
-        return self._conversations[name]
-
-    def _new_conversation(self, agent: str) -> Conversation:
-        launch = catalogue.find(agent, self.settings.acp_bin)
-        cwd = notebook_folder()
-
-        def make_engine(on_event: EventSink) -> Engine:
-            return Connection(
-                launch,
-                cwd,
-                on_event,
-                auth=self.settings.auth,
-                start_timeout=self.settings.start_timeout,
-                gate=self._inbox.room,
-                tape=self.tape,
-            )
-
-        return Conversation(make_engine, cwd, launch.name)
+        return self.conversations.with_agent()
 
     @property
     def known_conversation(self) -> Conversation | None:
         """The last conversation that anybody has needed."""
-        return next(reversed(self._conversations.values()), None)
+        return next(reversed(self.conversations.all), None)
+
+    def _notebook(self) -> str:
+        path = notebook_path(self.shell.user_ns) if self.shell is not None else None
+        return str(path) if path is not None else ""
 
     # -- a turn
 
@@ -152,14 +128,15 @@ class Host:
             TurnTimeout: it took longer than ``manner.timeout``.
             TurnCancelled: it was stopped.
         """
-        conversation = self.conversation_with(manner.agent)
+        conversation = self.conversations.with_agent(manner.agent)
         output = self._output()
         shown = Shown(self._view(output, conversation.cwd, manner.quiet))
         turn = Turn(
             partial(self._happened, shown),
             partial(decide, policy=self.settings.permissions, human=output.human),
         )
-        run = Run(conversation, self.pack(request, conversation.cwd), turn)
+        pack = self.pack(request, conversation.cwd)
+        run = Run(conversation, pack, turn, self._limits(manner, output.human), self._warnings())
         self.turns.append(shown)
         begin = time.monotonic()
         with interrupts(self.interrupted), self.context.unrecorded():
@@ -167,18 +144,32 @@ class Host:
                 shown,
                 self._inbox,
                 self._pump,
-                start=lambda: self._submit(run.within(manner.timeout)),
+                start=lambda: self._submit(run.go()),
                 stop=lambda: self._submit(conversation.stop(turn)),
             )
             how = run.circumstances(time.monotonic() - begin)
             self._end(shown, how)
         if shown.transcript.stop_reason not in (None, "refusal"):
             run.pack.was_told()
-        if run.timed_out:
-            raise TurnTimeout(f"the turn took longer than {manner.timeout:g} s and was stopped.")
+        self.conversations.remember(conversation)
+        if run.expired:
+            raise TurnTimeout(run.expired)
         if (error := problem(shown.transcript, _ending(shown), turn.stopping)) is not None:
             raise error
         return Reply.of(shown.transcript, how)
+
+    def _limits(self, manner: Manner, human: bool) -> Limits:
+        settings = self.settings
+        seconds = manner.timeout or settings.turn_timeout
+        if seconds is None:
+            seconds = 0.0 if human else UNATTENDED
+        return Limits(seconds, settings.idle_timeout, settings.idle_ends)
+
+    def _warnings(self) -> list[str]:
+        """What is to be said of the settings, once, and of what could not be remembered."""
+        problems = [p for p in self.configuration.problems if p not in self._said]
+        self._said.update(problems)
+        return problems + self.conversations.take_warnings()
 
     def pack(self, request: Request, folder: str) -> Pack:
         """Read what could go along: code of the person's objects runs here, so Stop ends it."""
@@ -202,9 +193,10 @@ class Host:
         return CellOutput(self.shell) if self._kernel is not None else TerminalOutput()
 
     def _view(self, output: Output, folder: str, quiet: bool) -> View:
-        view: View = StreamView(output, folder, self._front_end)
+        place = Place(folder, notebook_path(self.shell.user_ns) if self.shell else None)
+        view: View = StreamView(output, place, self._front_end)
         if output.updates:
-            view = NotebookView(output, folder, self._front_end, self._pump.works)
+            view = NotebookView(output, place, self._front_end, self._pump.works)
         return QuietView(view) if quiet else view
 
     def _happened(self, shown: Shown, event: Event) -> None:
@@ -256,12 +248,12 @@ class Host:
 
     def close(self) -> None:
         """End the agents and all they started, within two seconds."""
-        closing = [self._thread.submit(c.close()) for c in self._conversations.values()]
+        closing = [self._thread.submit(c.close()) for c in self.conversations.all]
         _, unfinished = wait(closing, CLOSE_TIMEOUT)
         if unfinished:
             log.warning("an agent did not end in time; its watchdog will see to it")
         self.context.close()
-        self.tape.close()
+        self.conversations.tape.close()
         if not self._inbox.has_reader:
             self._thread.close()
 

@@ -23,6 +23,8 @@ from .display.markdown import safe
 from .host import Host, Manner
 from .options import Options
 from .prompt.gather import Request
+from .tables import PlainText
+from .text import clean
 
 OURS = ("%agy", "%%agy")
 NONE = Completion([], 0, "text")
@@ -74,7 +76,7 @@ class AgyMagics(Magics):
 
     def _prepare(self, wanted: Options) -> None:
         """Do what the options ask for before anything is sent; a wrong word sends nothing."""
-        conversation = self.host.conversation_with(wanted.agent)
+        conversation = self.host.conversations.with_agent(wanted.agent)
         if wanted.new:
             conversation.new_session()
         if wanted.model:
@@ -93,9 +95,12 @@ class AgyMagics(Magics):
                 notices.append(f"{expression} is not sent: {type(error).__name__}: {error}")
         return values, notices
 
-    def _show(self, markdown: str) -> None:
-        if markdown:
-            bundle = {"text/markdown": safe(markdown), "text/plain": markdown}
+    def _show(self, answer: str) -> None:
+        if isinstance(answer, PlainText):
+            for piece in answer.pieces():
+                self._ip.display_pub.publish({"text/plain": piece})
+        elif answer:
+            bundle = {"text/markdown": safe(answer), "text/plain": clean(answer)}
             self._ip.display_pub.publish(bundle)
 
 

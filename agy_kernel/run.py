@@ -9,6 +9,7 @@ from typing import Any
 from .context import Pack
 from .conversation.conversation import Conversation
 from .conversation.turn import Turn
+from .conversation.watch import Limits, Watch
 from .display.footer import Circumstances
 from .events import Capabilities, Notice
 
@@ -20,31 +21,48 @@ class Run:
         conversation: whose agent is asked.
         pack: what could go along.
         turn: hears what comes of it.
+        limits: how long it may take.
+        warnings: what is to be said first.
     """
 
-    def __init__(self, conversation: Conversation, pack: Pack, turn: Turn) -> None:
+    def __init__(
+        self,
+        conversation: Conversation,
+        pack: Pack,
+        turn: Turn,
+        limits: Limits,
+        warnings: Sequence[str] = (),
+    ) -> None:
         self._conversation, self.pack, self._turn = conversation, pack, turn
-        self.timed_out = False
+        self._warnings = warnings
+        self._watch = Watch(turn, limits)
 
-    async def within(self, seconds: float | None) -> None:
-        """Send it, and stop it when it takes longer than ``seconds``."""
-        limit = seconds and asyncio.create_task(self._stop_after(seconds), name="agy time-out")
+    @property
+    def expired(self) -> str:
+        """Why the turn was stopped, where its time was over."""
+        return self._watch.expired
+
+    async def go(self) -> None:
+        """Send it, and see to it that it ends in time."""
+        for warning in self._warnings:
+            self._turn.take(Notice(warning, "warning"))
+        watching = asyncio.create_task(self._stop_in_time(), name="agy watch")
         try:
             await self._conversation.prompt(self._blocks, self._turn)
         finally:
-            if limit:
-                limit.cancel()
+            if self.expired:
+                await watching  # the ladder is being climbed
+            watching.cancel()
+
+    async def _stop_in_time(self) -> None:
+        if await self._watch.expires():
+            await self._conversation.stop(self._turn)
 
     def _blocks(self, session_id: str, capabilities: Capabilities) -> Sequence[dict[str, Any]]:
         assembled = self.pack.assemble(session_id, capabilities)
         for notice in assembled.notices:
             self._turn.take(Notice(notice, "warning"))
         return assembled.blocks
-
-    async def _stop_after(self, seconds: float) -> None:
-        if not await self._turn.ends_within(seconds):
-            self.timed_out = True
-            await self._conversation.stop(self._turn)
 
     def circumstances(self, seconds: float) -> Circumstances:
         """What it ran with."""

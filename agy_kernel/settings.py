@@ -1,18 +1,19 @@
-"""What can be set, and where a value comes from.
+"""What can be set: one field each, with what it does and what it may be.
 
-Only the user's own environment can choose an agent or loosen a permission: no file of a project
-is read here.
+Where values come from is ``configuration.py``'s business. A page of the docs is made from this.
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from .errors import SettingsError
+from .mcp import McpServer
+from .rules import Rule
 
 
 def _expanded(path: Path) -> Path:
@@ -22,12 +23,20 @@ def _expanded(path: Path) -> Path:
         raise ValueError(str(error)) from None
 
 
+def _decoded(value: Any) -> Any:
+    """JSON, where it comes as text: from the environment, or behind ``%agy config set``."""
+    return json.loads(value) if isinstance(value, str) else value
+
+
 UserPath = Annotated[Path, AfterValidator(_expanded)]
 """A path that may begin with ``~``: no shell reads the environment of a kernelspec."""
 
+Rules = Annotated[tuple[Rule, ...], NoDecode, BeforeValidator(_decoded)]
+Servers = Annotated[dict[str, McpServer], NoDecode, BeforeValidator(_decoded)]
+
 
 class Settings(BaseSettings):
-    """The settings of one kernel; each can be set as ``AGY_<NAME>`` in the environment."""
+    """The settings of one kernel."""
 
     model_config = SettingsConfigDict(env_prefix="AGY_", env_ignore_empty=True)
 
@@ -35,22 +44,52 @@ class Settings(BaseSettings):
         default="antigravity",
         description="Which agent to start: a name from the catalogue, or a command line.",
     )
+    engine: Literal["acp"] = Field(
+        default="acp", description="How the agent is spoken to: the Agent Client Protocol."
+    )
     acp_bin: UserPath | None = Field(
         default=None, description="Where Google's ACP server (agy_acp_server.par) is."
     )
     permissions: Literal["ask", "deny", "allow"] = Field(
         default="ask",
-        description="How permission requests are answered; questions are always put to a person.",
+        description="How permission requests are answered for which there is no rule; "
+        "questions are always put to a person.",
+    )
+    rules: Rules = Field(
+        default=(),
+        description="Permission rules, a list of objects: `do` (deny, ask or allow), and what it "
+        "is about: `kind`, `tool`, `server`, `path`, `command`. "
+        "Deny comes before ask before allow.",
     )
     auth: str | None = Field(
         default=None,
         description="The sign-in method to use when the agent requires one and several would do.",
+    )
+    mcp: Servers = Field(
+        default_factory=dict,
+        description="MCP servers that agents get, by name: `type` (stdio, http or sse), `command`, "
+        "`args` and `env`, or `url` and `headers`.",
     )
     tape: UserPath | None = Field(
         default=None, description="A file that every frame of the wire is written to."
     )
     start_timeout: float = Field(
         default=120.0, gt=0, description="Seconds that an agent may take to answer `initialize`."
+    )
+    idle_timeout: float = Field(
+        default=300.0,
+        ge=0,
+        description="Seconds without any frame of the agent after which a turn is said to be idle; "
+        "0 for never.",
+    )
+    idle_ends: bool = Field(
+        default=False, description="Whether an idle turn is stopped, instead of only being named."
+    )
+    turn_timeout: float | None = Field(
+        default=None,
+        ge=0,
+        description="Seconds that a turn may take, questions not counted; 0 for as long as it "
+        "likes, which is the default where a person is there; else it is 600.",
     )
     context: bool = Field(
         default=True, description="Whether what ran in the notebook goes along with a prompt."
@@ -74,22 +113,3 @@ class Settings(BaseSettings):
     image_side: int = Field(
         default=1_568, ge=16, description="Pixels of a picture's longer side, at most."
     )
-
-
-def load_settings() -> Settings:
-    """Read the settings.
-
-    Raises:
-        SettingsError: naming each variable with a bad value, and what would be a good one.
-    """
-    try:
-        return Settings()
-    except ValidationError as error:
-        raise SettingsError("\n".join(_explain(item) for item in error.errors())) from None
-
-
-def _explain(item: object) -> str:
-    assert isinstance(item, dict)
-    name = "AGY_" + "_".join(str(part) for part in item["loc"]).upper()
-    reason = str(item["msg"]).removeprefix("Value error, ").rstrip(".")
-    return f"{name}={str(item['input'])!r} cannot be used: {reason}."

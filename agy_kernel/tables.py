@@ -3,6 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+
+PIECE = 200_000
+MOST_PIECES = 40
+
+
+class PlainText(str):
+    """An answer that is shown as it is, and is no Markdown."""
+
+    def pieces(self) -> Iterator[str]:
+        """The text in pieces of whole lines, for an output each.
+
+        JupyterLab freezes for more than a second for each megabyte of one output, shows 50
+        outputs of a cell, and drops streams that are faster than 1 MB a second.
+        """
+        size = max(PIECE, len(self) // MOST_PIECES)
+        start = 0
+        while start < len(self):
+            end = self.find("\n", start + size)
+            end = len(self) if end < 0 else end
+            yield self[start:end]
+            start = end + 1
 
 
 def table(rows: list[tuple[str, str]]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.real import NODE_MODULES
+from tests.agents.real import MORE_NODE_MODULES, NODE_MODULES
 from tests.support.lab import CHROMIUM
 
 pytest_plugins = ["tests.support.kernels"]
@@ -22,15 +22,26 @@ def _no_agy_variables(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--ipykernel", type=Path, help="the folder of another ipykernel for kernels")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if folder := config.getoption("--ipykernel"):
+        first = [str(folder.resolve()), os.environ.get("PYTHONPATH", "")]
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, first))  # what kernels inherit
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("browser") and not Path(CHROMIUM).exists():
         pytest.skip(f"there is no {CHROMIUM}")
-    if item.get_closest_marker("real_agent") and not (NODE_MODULES.exists() and _has_node()):
+    if item.get_closest_marker("real_agent") and not _has_agents(item):
         pytest.skip("the pinned npm agents are not installed")
 
 
-def _has_node() -> bool:
-    return shutil.which("node") is not None
+def _has_agents(item: pytest.Item) -> bool:
+    installed = MORE_NODE_MODULES if item.get_closest_marker("more") else NODE_MODULES
+    return installed.exists() and shutil.which("node") is not None
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

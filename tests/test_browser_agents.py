@@ -7,17 +7,16 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.agents.model_endpoint import ModelEndpoint
-from tests.agents.real import RealAgent, codex, gemini
+from tests.agents.real import MAKERS, RealAgent
 from tests.agents.scripts import EDITED, SCRIPTS, WRITTEN
 from tests.support.lab import PATIENCE, Lab, Notebook, chromium
 
 pytestmark = [pytest.mark.browser, pytest.mark.real_agent, pytest.mark.timeout(180)]
 
-MAKERS = {"codex": codex, "gemini": gemini}
 BUTTONS = {"codex": ("Yes", "No"), "gemini": ("Allow", "Reject")}
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", BUTTONS)
 def test_allow_edits_the_file_and_reject_leaves_it_alone(name: str, tmp_path: Path) -> None:
     home, root = tmp_path / "home", tmp_path / "notebooks"
     home.mkdir()

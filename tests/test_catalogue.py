@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from agy_kernel.acp.signin import SignIn
 from agy_kernel.agents.catalogue import CATALOGUE, HARNESS, HARNESS_VARIABLE, SERVER, find
-from agy_kernel.errors import AgentNotFound, SettingsError
+from agy_kernel.errors import AgentNotFound, RequestFailed, SettingsError
 
 
 @pytest.fixture
@@ -34,6 +35,7 @@ FLAGS = ("--uid=",) if sys.platform == "linux" else ()
 # -- Antigravity
 
 
+@pytest.mark.report(87)
 def test_where_the_server_is_looked_for_and_in_which_order(home: Path) -> None:
     places = [
         (home / ".gemini/bin/agy", ("acp",)),
@@ -79,6 +81,7 @@ def test_what_cannot_be_run_is_not_found(home: Path, what: str) -> None:
         find("antigravity", path)
 
 
+@pytest.mark.report(86)
 def test_the_server_is_told_of_the_harness_beside_it(home: Path) -> None:
     server = program(home / "opt" / SERVER)
     assert find("antigravity", Path(server)).env == {}
@@ -108,21 +111,33 @@ def test_the_cli_alone_can_be_asked_for(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "command"),
+    ("name", "command", "package"),
     [
-        ("gemini", "gemini --acp"),
-        ("codex", "codex-acp"),
-        ("claude", "claude-agent-acp"),
-        ("opencode", "opencode acp"),
+        ("gemini", "gemini --acp", "@google/gemini-cli"),
+        ("codex", "codex-acp", "@zed-industries/codex-acp"),
+        ("claude", "claude-agent-acp", "@agentclientprotocol/claude-agent-acp"),
+        ("opencode", "opencode acp", "opencode-ai"),
     ],
 )
-def test_a_known_agent_is_started_by_its_command(home: Path, name: str, command: str) -> None:
+def test_a_known_agent_is_started_by_its_command(
+    home: Path, name: str, command: str, package: str
+) -> None:
     words = command.split()
-    with pytest.raises(AgentNotFound, match=f"no {words[0]} on PATH"):
+    with pytest.raises(AgentNotFound, match=f"no {words[0]} on PATH") as caught:
         find(name)
+    assert f"npm install --global {package})" in str(caught.value)
     path = program(home / "bin" / words[0])
     launch = find(name)
     assert (launch.name, launch.argv) == (name, (path, *words[1:]))
+
+
+def test_an_agent_that_offers_no_way_to_sign_in_is_helped_out(home: Path) -> None:
+    program(home / "bin" / "claude-agent-acp")
+    sign_in = SignIn((), {}, hint=find("claude").sign_in)
+    said = sign_in.advice("Claude Agent", RequestFailed(-32000, "Authentication required"))
+    assert "`claude-agent-acp --cli auth login`" in said
+    assert "ANTHROPIC_API_KEY" in said
+    assert "It offers" not in said
 
 
 def test_the_simulator_needs_nothing_but_this_python(home: Path) -> None:

@@ -29,7 +29,7 @@ from agy_kernel.events import (
 )
 from agy_kernel.host import Host
 from agy_kernel.settings import Settings
-from agy_kernel.tables import fenced
+from agy_kernel.tables import PlainText, fenced
 from tests.support.renderers import text_of, vs_code
 from tests.support.screen import Played
 
@@ -56,6 +56,8 @@ def command(line: str) -> tuple[str, list[str]]:
         ("last", "last", []),
         ("diff", "diff", []),
         ("diff call_859008", "diff", ["call_859008"]),
+        ("output", "output", []),
+        ("output 859008", "output", ["859008"]),
         ("tape", "tape", []),
         ("tape 20", "tape", ["20"]),
         ("tape save ~/x.jsonl", "tape", ["save", "~/x.jsonl"]),
@@ -90,6 +92,7 @@ def test_a_line_that_fits_is_a_command(line: str, name: str, words: list[str]) -
         "statistics",
         "models of the atom",
         "lasts long",
+        "output of the last run",
     ],
 )
 def test_a_line_that_does_not_fit_is_a_prompt(line: str) -> None:
@@ -159,8 +162,9 @@ def host() -> Host:
     """What commands use of a host; the parts are real."""
     conversation = Conversation(no_engine, "/w", "antigravity")
     settings = Settings(agent="antigravity")
+    conversations = SimpleNamespace(tape=Tape())
     parts = SimpleNamespace(
-        conversation=conversation, settings=settings, tape=Tape(), turns=deque()
+        conversation=conversation, settings=settings, conversations=conversations, turns=deque()
     )
     return cast(Host, parts)
 
@@ -189,7 +193,7 @@ def test_status_before_the_first_prompt(host: Host) -> None:
 
 def test_status_of_a_session(host: Host) -> None:
     hear = host.conversation._listener.hear
-    hear("s1", SessionOpened(SessionState("s1", MODELS)))
+    hear("s1", SessionOpened(SessionState("s1", {"model": MODELS})))
     hear("s1", SessionInfoChanged("A | <title>\nof two lines"))
     text = text_of(vs_code(run(host, "status")))
     for part in ("s1", "Flash|3", "A | <title> of two lines"):
@@ -219,12 +223,69 @@ def test_diff_shows_the_last_turn_s_in_full(host: Host) -> None:
     assert text.startswith("`new.txt`: new file +1001 −0 (completed)\n````diff\n+ y\n")
     assert text.count("+ y") == 1_000
     assert "old.txt" in run(host, "diff old")
-    assert run(host, "diff nothing") == "No diff to show."
+
+
+def test_a_very_long_diff_is_plain_text(host: Host) -> None:
+    host.turns.append(shown(edit("new", "/w/new.txt", "y\n" * 20_000)))
+    text = run(host, "diff")
+    assert isinstance(text, PlainText)
+    assert text.count("+ y") == 20_000
+    assert "```" not in text
+
+
+def printed(call_id: str, text: str) -> ToolCallUpdate:
+    raw = {"command": "make"}
+    return ToolCallUpdate(
+        call_id, kind="execute", status="completed", raw_input=raw, raw_output={"stdout": text}
+    )
+
+
+def test_output_shows_the_last_one_in_full(host: Host) -> None:
+    assert run(host, "output") == "No output to show."
+    text = "\x1b[31mred\x1b[0m\n10%\r100%\n" + "line\n" * 1_000_000
+    host.turns.append(shown(printed("old", "old output")))
+    host.turns.append(shown(printed("new", text), ToolCallUpdate("after", title="x")))
+    answer = run(host, "output")
+    assert isinstance(answer, PlainText)
+    assert answer.startswith("[run · make · ran without asking]\n$ make\nred\n100%\nline\n")
+    assert answer.count("line") == 1_000_000
+    assert "old output" in run(host, "output old")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "short", "a\n\nb\n", "line\n" * 2_000_000, "x" * 500_000], ids=range(5)
+)
+def test_a_plain_text_comes_in_few_pieces_of_whole_lines(text: str) -> None:
+    pieces = list(PlainText(text).pieces())
+    assert "\n".join(pieces).removesuffix("\n") == text.removesuffix("\n")
+    assert len(pieces) <= 41
+
+
+def test_output_shows_long_arguments_too(host: Host) -> None:
+    asked = ToolCallUpdate("a", title="mcp__notes__add", raw_input={"text": "x" * 100_000})
+    host.turns.append(shown(asked))
+    assert "text: " + "x" * 100_000 in run(host, "output a")
+
+
+def test_a_part_of_an_id_is_enough_if_it_says_which(host: Host) -> None:
+    host.turns.append(shown(printed("toolu_0123abc", "one"), printed("toolu_0123def", "two")))
+    assert run(host, "output abc").endswith("\none")
+    assert run(host, "output toolu_0123def").endswith("\ntwo")
+    with pytest.raises(CommandError, match="2 tool calls have 'toolu'.*abc, toolu_0123def"):
+        run(host, "output toolu")
+    with pytest.raises(CommandError, match="no tool call"):
+        run(host, "diff nothing")
+
+
+def test_of_calls_with_one_id_the_last_is_meant(host: Host) -> None:
+    host.turns.append(shown(printed("call_1", "first turn")))
+    host.turns.append(shown(printed("call_1", "second turn")))
+    assert run(host, "output call_1").endswith("\nsecond turn")
 
 
 def test_tape_shows_the_last_frames_and_saves_them(host: Host, tmp_path: Path) -> None:
     for number in range(30):
-        host.tape.sent(b'{"id": %d}\n' % number)
+        host.conversations.tape.sent(b'{"id": %d}\n' % number)
     assert run(host, "tape").count('"id"') == 10
     assert run(host, "tape 3").count('"id"') == 3
     assert "kept in memory" in run(host, "tape")

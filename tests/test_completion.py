@@ -39,7 +39,7 @@ def conversation(tmp_path: Path) -> Conversation:
     """A conversation in a folder with some files, with models and commands to choose from."""
     made = Conversation(no_engine, str(tmp_path), "agent")
     hear = made._listener.hear
-    hear("s", SessionOpened(SessionState("s", MODELS)))
+    hear("s", SessionOpened(SessionState("s", {"model": MODELS})))
     commands = (
         Command("plan", "Make a plan.", "what"),
         Command("mcp:git-log", "<b>![x](http://e)"),

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agy_kernel import __version__
-from agy_kernel.acp import connection
+from agy_kernel.acp import sessions
 from agy_kernel.acp.connection import Connection
 from agy_kernel.acp.jsonrpc import Peer
 from agy_kernel.acp.process import Launch
@@ -25,7 +25,6 @@ from agy_kernel.errors import (
     RequestFailed,
 )
 from agy_kernel.events import (
-    Answer,
     Asked,
     AuthMethod,
     Capabilities,
@@ -40,6 +39,7 @@ from agy_kernel.events import (
     TurnEnded,
     Usage,
 )
+from agy_kernel.questions import Answer
 from tests.agents import scripted
 from tests.agents.scripted import (
     Step,
@@ -91,6 +91,8 @@ async def test_we_advertise_what_we_serve_and_read_what_it_can() -> None:
             "clientCapabilities": {
                 "fs": {"readTextFile": False, "writeTextFile": False},
                 "terminal": False,
+                "session": {"configOptions": {"boolean": {}}},
+                "elicitation": {"form": {}, "url": {}},
             },
             "clientInfo": {
                 "name": "agy-kernel",
@@ -102,7 +104,7 @@ async def test_we_advertise_what_we_serve_and_read_what_it_can() -> None:
         assert it.connection.capabilities == Capabilities(load_session=True, image=True)
         assert it.connection.auth_methods == (
             AuthMethod("login", "Log in", "In a browser"),
-            AuthMethod("key", "key", variables=("KEY",)),
+            AuthMethod("key", "key", variables=("KEY",), type="env_var"),
         )
 
 
@@ -128,6 +130,7 @@ async def test_talk_before_hello_does_no_harm() -> None:
         assert it.connection.alive
 
 
+@pytest.mark.report(6)
 async def test_one_that_keeps_silent_is_given_up_with_its_command_and_last_words() -> None:
     words = scripted.to_stderr("usage: agent --acp\n")
     async with agent(words, expect("initialize"), start_timeout=1.0) as it:
@@ -193,9 +196,10 @@ NEW = expect("session/new")
 LOAD = expect("session/load")
 
 
+@pytest.mark.report(5)
 async def test_a_session_is_opened_in_a_folder() -> None:
     async with started(*opening()) as it:
-        assert await it.connection.new_session("/w") == SessionState("s1")
+        assert await it.connection.open_session("new", "/w") == SessionState("s1")
         (said,) = it.wire.sent("session/new")
         assert said["params"] == {"cwd": "/w", "mcpServers": []}
 
@@ -204,7 +208,7 @@ async def test_what_surrounds_the_answer_keeps_its_place() -> None:
     commands = update("s1", "available_commands_update", availableCommands=[{"name": "plan"}])
     script = [NEW, send(chunk("before")), answer("session/new", {"sessionId": "s1"}, commands)]
     async with started(*hello(), *script, *turn()) as it:
-        await it.connection.new_session("/w")
+        await it.connection.open_session("new", "/w")
         await it.prompt()
         kinds: list[type[Event]] = [TextChunk, SessionOpened, CommandsChanged, TurnEnded]
         assert [type(event) for event in it.of_session("s1").events] == kinds
@@ -214,21 +218,22 @@ async def test_what_surrounds_the_answer_keeps_its_place() -> None:
 async def test_a_new_session_without_an_id_is_an_error(result: Any) -> None:
     async with started(*hello(), NEW, answer("session/new", result)) as it:
         with pytest.raises(RequestFailed, match="session/new was answered without a session id"):
-            await it.connection.new_session("/w")
+            await it.connection.open_session("new", "/w")
         assert it.all.events == []
 
 
 async def test_a_session_tells_its_models_and_modes_even_odd_ones() -> None:
     result = {"sessionId": "s1", "models": 5, "modes": {"availableModes": 7}, "configOptions": 9}
     async with started(*hello(), NEW, answer("session/new", result)) as it:
-        assert await it.connection.new_session("/w") == SessionState("s1", modes=Choices())
+        state = await it.connection.open_session("new", "/w")
+        assert state == SessionState("s1", {"mode": Choices()})
 
 
 @pytest.mark.parametrize("result", [None, {}, {"_meta": {}}], ids=str)
 async def test_a_loaded_session_need_not_name_itself(result: Any) -> None:
     script = [LOAD, send(chunk("history")), answer("session/load", result, chunk("late"))]
     async with started(*hello(), *script, *turn()) as it:
-        assert await it.connection.load_session("s1", "/w") == SessionState("s1")
+        assert await it.connection.open_session("load", "/w", "s1") == SessionState("s1")
         (said,) = it.wire.sent("session/load")
         assert said["params"] == {"cwd": "/w", "sessionId": "s1", "mcpServers": []}
         await it.prompt()
@@ -240,39 +245,39 @@ async def test_a_session_that_cannot_be_loaded_is_an_error() -> None:
     refusal = fail("session/load", -32002, "Resource not found")
     async with started(*hello(), LOAD, refusal) as it:
         with pytest.raises(RequestFailed, match="Resource not found"):
-            await it.connection.load_session("s9", "/w")
+            await it.connection.open_session("load", "/w", "s9")
 
 
 async def test_silence_is_given_up_and_a_late_answer_has_no_effect(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connection, "SESSION_TIMEOUT", 0.2)
+    monkeypatch.setattr(sessions, "SHORT_SILENCE", 0.2)
     late = [NEW, expect("session/load"), answer("session/new", {"sessionId": "late"})]
     async with started(*hello(), *late, answer("session/load", None)) as it:
         with pytest.raises(RequestFailed, match=r"not a word in 0\.2 s"):
-            await it.connection.new_session("/w")
-        await it.connection.load_session("s1", "/w")
+            await it.connection.open_session("new", "/w")
+        await it.connection.open_session("load", "/w", "s1")
         assert [e.state.id for e in it.all.of(SessionOpened)] == ["s1"]
 
 
 async def test_an_opening_that_was_cancelled_has_no_late_effect() -> None:
     late = [NEW, send(chunk("asked")), LOAD, answer("session/new", {"sessionId": "late"})]
     async with started(*hello(), *late, answer("session/load", None)) as it:
-        opening_it = asyncio.create_task(it.connection.new_session("/w"))
+        opening_it = asyncio.create_task(it.connection.open_session("new", "/w"))
         await it.all.words("asked")
         opening_it.cancel()
         await asyncio.wait({opening_it})
-        await it.connection.load_session("s1", "/w")
+        await it.connection.open_session("load", "/w", "s1")
         assert [e.state.id for e in it.all.of(SessionOpened)] == ["s1"]
 
 
 async def test_a_long_replay_is_waited_for_as_long_as_anything_comes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connection, "LOAD_TIMEOUT", 0.1)
+    monkeypatch.setitem(sessions.SILENCE, "session/load", 0.1)
     replay = scripted.flood(20_000, chunk("x" * 100))  # takes longer than that to be read
     async with started(*hello(), LOAD, replay, answer("session/load", None)) as it:
-        await it.connection.load_session("s1", "/w")
+        await it.connection.open_session("load", "/w", "s1")
         assert len(it.all.text) == 2_000_000
 
 
@@ -288,10 +293,11 @@ AUTHENTICATED = [expect("authenticate"), answer("authenticate", {})]
 WITH_KEY = {"SCRIPTED_KEY": "k", "SCRIPTED_URL": "u"}
 
 
+@pytest.mark.report(52)
 async def test_a_sign_in_that_needs_a_person_says_what_to_do() -> None:
     async with started(*SIGNED_OUT, env={"SCRIPTED_KEY": "k"}) as it:
         with pytest.raises(AuthenticationRequired) as wanted:
-            await it.connection.new_session("/w")
+            await it.connection.open_session("new", "/w")
         said = str(wanted.value)
         assert "Scripted agent wants you to sign in first" in said
         assert "No method selected." in said
@@ -315,7 +321,7 @@ async def test_a_sign_in_that_needs_a_person_says_what_to_do() -> None:
 async def test_a_sign_in_that_needs_no_person_is_done(options: Any, method: str) -> None:
     script = [*SIGNED_OUT, *AUTHENTICATED, *scripted.new_session()]
     async with started(*script, **options) as it:
-        assert (await it.connection.new_session("/w")).id == "s1"
+        assert (await it.connection.open_session("new", "/w")).id == "s1"
         (said,) = it.wire.sent("authenticate")
         assert said["params"] == {"methodId": method}
         assert it.wire.methods()[1:] == ["session/new", "authenticate", "session/new"]
@@ -324,7 +330,7 @@ async def test_a_sign_in_that_needs_no_person_is_done(options: Any, method: str)
 async def test_variables_that_are_set_to_nothing_are_not_set() -> None:
     async with started(*SIGNED_OUT, env={**WITH_KEY, "SCRIPTED_URL": ""}) as it:
         with pytest.raises(AuthenticationRequired):
-            await it.connection.new_session("/w")
+            await it.connection.open_session("new", "/w")
         assert it.wire.sent("authenticate") == []
 
 
@@ -332,7 +338,7 @@ async def test_a_sign_in_that_fails_says_what_to_do() -> None:
     refused = [expect("authenticate"), fail("authenticate", -32000, "Onboarding failed: no")]
     async with started(*SIGNED_OUT, *refused, env=WITH_KEY) as it:
         with pytest.raises(AuthenticationRequired, match="Onboarding failed: no"):
-            await it.connection.new_session("/w")
+            await it.connection.open_session("new", "/w")
 
 
 @pytest.mark.parametrize(
@@ -345,7 +351,7 @@ async def test_what_fails_after_signing_in_is_told_as_what_it_is(
 ) -> None:
     async with started(*SIGNED_OUT, *AUTHENTICATED, NEW, again, env=WITH_KEY) as it:
         with pytest.raises(error):
-            await it.connection.new_session("/w")
+            await it.connection.open_session("new", "/w")
         assert len(it.wire.sent("authenticate")) == 1
 
 
@@ -354,7 +360,7 @@ async def test_a_server_that_cannot_is_not_one_that_wants_a_sign_in() -> None:
     refusal = fail("session/load", -32000, "Session not found", {"reason": "session_not_found"})
     async with started(*hello(authMethods=METHODS), LOAD, refusal, env=WITH_KEY) as it:
         with pytest.raises(RequestFailed, match="Session not found"):
-            await it.connection.load_session("s1", "/w")
+            await it.connection.open_session("load", "/w", "s1")
         assert it.wire.sent("authenticate") == []
 
 
@@ -502,6 +508,7 @@ async def test_long_lines_arrive(size: int) -> None:
         assert it.all.text == "x" * size
 
 
+@pytest.mark.report(1)
 async def test_a_line_beyond_the_limit_is_told_in_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Peer, "max_frame", 100_000)
     script = [PROMPTED, scripted.say_much(1_000_000), send(chunk("fine")), END_TURN]
@@ -588,17 +595,16 @@ async def test_a_question_without_options_can_still_be_cancelled() -> None:
     odd = scripted.request(1, "session/request_permission", {"sessionId": "s1"})
     async with opened(*opening(), PROMPTED, send(odd), expect_response(1), END_TURN) as it:
         prompting = asyncio.create_task(it.prompt())
-        event = await it.all.until(lambda e: isinstance(e, Asked))
-        assert isinstance(event, Asked)
-        assert event.question.options == ()
-        event.question.answer(DENIED)
+        question = await it.all.question("")
+        assert question.options == ()
+        question.answer(DENIED)
         await prompting
 
 
 async def test_what_we_do_not_serve_is_refused_once_each() -> None:
     methods = [
         *("fs/read_text_file", "fs/write_text_file", "terminal/create", "terminal/output"),
-        *("terminal/wait_for_exit", "terminal/kill", "terminal/release", "elicitation/create"),
+        *("terminal/wait_for_exit", "terminal/kill", "terminal/release", "mcp/connect"),
         *("mcp/connect", "mcp/message", "_vendor/ask", "session/update", "initialize", ""),
     ]
     asked = [scripted.request(n, method) for n, method in enumerate(methods)]
@@ -639,7 +645,7 @@ async def test_all_that_was_said_before_the_end_is_heard() -> None:
 async def test_nothing_is_lost_when_we_are_slow_and_the_agent_has_long_gone() -> None:
     begin = time.monotonic()
 
-    async def gate() -> None:
+    async def gate(_: int) -> None:
         # Slow enough that the connection, left to itself, would give up what is still to come.
         await asyncio.sleep(0.1)
 
@@ -702,6 +708,7 @@ async def test_closing_ends_what_is_open() -> None:
         await it.connection.close()
 
 
+@pytest.mark.report(50)
 async def test_two_agents_have_nothing_to_do_with_each_other() -> None:
     dying = [*opening(), PROMPTED, scripted.to_stderr("the end of one\n"), scripted.leave(1)]
     living = [*opening(), PROMPTED, expect("session/cancel"), *turn("alive")]
@@ -738,7 +745,7 @@ def written_by(pid: int) -> int:
 async def test_an_agent_that_writes_faster_than_we_draw_is_held_back() -> None:
     ahead: list[int] = []
 
-    async def draw() -> None:
+    async def draw(_: int) -> None:
         await asyncio.sleep(0.002)
         assert it.connection.pid is not None
         ahead.append(written_by(it.connection.pid) - len(it.all.events) * len(line))

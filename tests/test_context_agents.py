@@ -32,13 +32,14 @@ PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class Session:
-    """A Python kernel whose ``%agy`` is codex-acp, and what codex-acp tells its model."""
+    """A Python kernel whose ``%agy`` is a real agent, and what the agent tells its model."""
 
+    name: str
     kernel: Kernel
     endpoint: ModelEndpoint
 
     def ask(self, line: str = "") -> None:
-        cell = self.kernel.run(f"%%agy {line}\n{SCRIPTS['codex'].talk()}", PATIENCE)
+        cell = self.kernel.run(f"%%agy {line}\n{SCRIPTS[self.name].talk()}", PATIENCE)
         assert TEXT in cell.text
 
     @property
@@ -52,17 +53,19 @@ class Session:
         return json.dumps(self.endpoint.requests[-1], ensure_ascii=False)
 
 
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    folder: Path = tmp_path_factory.mktemp("codex-context")
+@pytest.fixture(scope="module", params=["codex", *real.MORE])
+def session(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Session]:
+    folder: Path = tmp_path_factory.mktemp(f"{request.param}-context")
     home = folder / "agent-home"
     home.mkdir()
     with ModelEndpoint() as endpoint:
-        codex = real.codex(home, endpoint)
-        argv = shlex.join(codex.argv)
-        with Kernel(folder / "kernel", argv, codex.env, name="python3") as kernel:
+        agent = real.MAKERS[request.param](home, endpoint)
+        argv = shlex.join(agent.argv)
+        with Kernel(folder / "kernel", argv, agent.env, name="python3") as kernel:
             kernel.run("%load_ext agy_kernel")
-            yield Session(kernel, endpoint)
+            yield Session(request.param, kernel, endpoint)
 
 
 def test_figure_and_last_error_reach_the_model_in_one_request(session: Session) -> None:
@@ -74,7 +77,7 @@ def test_figure_and_last_error_reach_the_model_in_one_request(session: Session) 
     image = next(b for b in session.blocks if b["type"] == "image")
     error = next(b["resource"] for b in session.blocks if "KeyError" in str(b.get("resource")))
     heard = session.model_heard()
-    assert f"data:image/png;base64,{image['data']}" in heard
+    assert image["data"] in heard
     assert json.dumps(error["text"], ensure_ascii=False)[1:-1] in heard
     with Image.open(io.BytesIO(base64.b64decode(image["data"]))) as picture:
         assert picture.format == "PNG"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agy_kernel.acp import connection
+from agy_kernel.acp import sessions
 from agy_kernel.acp.connection import Connection
 from agy_kernel.acp.process import Launch
 from agy_kernel.conversation.conversation import Conversation
@@ -25,7 +25,6 @@ from agy_kernel.errors import (
     RequestFailed,
 )
 from agy_kernel.events import (
-    Answer,
     Answered,
     Asked,
     Command,
@@ -36,6 +35,7 @@ from agy_kernel.events import (
     TurnEnded,
     UsageChanged,
 )
+from agy_kernel.questions import Answer
 from tests.agents import real, scripted
 from tests.agents.model_endpoint import ModelEndpoint
 from tests.agents.scripted import (
@@ -134,6 +134,7 @@ async def test_what_is_waited_for_is_told_every_second() -> None:
         await cell.stop()
 
 
+@pytest.mark.report(17)
 async def test_a_second_prompt_waits_until_the_first_is_over() -> None:
     second_turn = [*BEGUN, expect("session/cancel"), *[CANCELLED], *turn("second")]
     async with talking([*opening(), *second_turn]) as talk:
@@ -394,8 +395,8 @@ async def test_a_mode_that_the_agent_leaves_is_left() -> None:
     script = [*opening(modes=MODES), *SET_MODE, PROMPTED, leaves, END_TURN, *turn("two")]
     async with talking(script) as talk:
         await talk.conversation.choose("mode", "auto")
-        await talk.turn()
-        await talk.turn()
+        assert (await talk.turn()).notices == ["The agent has changed to mode Ask."]
+        assert (await talk.turn()).notices == []
         assert talk.conversation.choices["mode"].current == "ask"
         assert len(talk.wire.sent("session/set_mode")) == 1
 
@@ -413,7 +414,8 @@ async def test_a_choice_that_is_refused_is_an_error_and_forgotten() -> None:
 async def test_a_choice_that_cannot_be_made_again_is_said_once() -> None:
     first = [*opening(**models("m1")), *M2_IS_CHOSEN, PROMPTED, leave(1)]
     refused = [expect(SET), fail(SET, -32602, "no such model")]
-    second = [*hello(), LOAD, answer("session/load", models("m1")), *refused, *turn(), *turn()]
+    second = [*hello(), LOAD, answer("session/load", models("m1")), *refused]
+    second += [*turn("one"), *turn("two")]
     async with talking(first, second) as talk:
         await talk.conversation.choose("model", "m2")
         await talk.ask().error()
@@ -485,6 +487,7 @@ async def test_an_agent_that_dies_between_turns_is_replaced_and_it_is_said() -> 
     ],
     ids=["codex", "RC01", "cannot load at all", "gemini", "a string"],
 )
+@pytest.mark.report(43)
 async def test_where_a_session_cannot_be_loaded_a_new_one_begins_and_it_is_said(
     refusal: Step, why: str
 ) -> None:
@@ -501,10 +504,11 @@ async def test_where_a_session_cannot_be_loaded_a_new_one_begins_and_it_is_said(
         assert (await talk.turn()).notices == []
 
 
+@pytest.mark.report(45)
 async def test_a_load_that_is_never_answered_ends_in_a_new_session(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connection, "LOAD_TIMEOUT", 0.2)
+    monkeypatch.setitem(sessions.SILENCE, "session/load", 0.2)
     late = [LOAD, *new_session("s2"), PROMPTED, answer("session/load", {}), send(chunk("x", "s2"))]
     async with talking([*opening(), *DIES], [*hello(), *late, END_TURN]) as talk:
         await talk.ask().error()
@@ -556,7 +560,7 @@ async def test_the_late_end_of_an_old_process_does_not_touch_the_new_one() -> No
         await talk.ask().error()
         assert (await talk.turn()).text == "two"
         pid = talk.pid
-        await asyncio.wait(talk.conversation._farewells, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(talk.conversation._processes._farewells, return_when=asyncio.FIRST_COMPLETED)
         cell = await talk.turn()
         assert (cell.text, cell.notices, talk.pid) == ("three", [], pid)
 
@@ -644,6 +648,7 @@ async def test_the_words_of_a_cancelled_engine_are_not_the_agents() -> None:
         assert (await talk.turn()).text == "It said: context canceled"
 
 
+@pytest.mark.report(24)
 async def test_questions_are_cancelled_by_stop_those_that_come_after_it_too() -> None:
     script = [
         *(PROMPTED, send(permission("q1", "c1"), permission("q2", "c2"))),

@@ -10,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agy_kernel.acp.updates import update_event
-from agy_kernel.display.diffs import compare, plain, render, stat, what
+from agy_kernel.display.changes import what
+from agy_kernel.display.diffs import compare, plain, render, stat
 from agy_kernel.events import Diff, ToolCallUpdate
 from tests.support.renderers import text_of
+
+FULL = "%agy diff c1"
 
 
 def diff(old: str | None, new: str, deleted: bool = False) -> Diff:
@@ -120,7 +123,7 @@ def test_a_file_that_was_empty_is_changed_and_not_new() -> None:
     ],
 )
 def test_a_diff_without_lines_says_why(case: Diff, says: str) -> None:
-    assert text_of(render(case)) == says
+    assert text_of(render(case, FULL)) == says
 
 
 def test_the_last_newline_and_the_kind_of_newlines_are_told() -> None:
@@ -156,26 +159,26 @@ def test_two_edits_of_a_long_file_are_shown_without_what_lies_between() -> None:
 def test_no_diff_takes_long(old: list[str], new: list[str]) -> None:
     start = time.process_time()
     shown = diff("\n".join(old), "\n".join(new))
-    assert render(shown)
+    assert render(shown, FULL)
     assert time.process_time() - start < 2
     assert compare(shown).added - compare(shown).removed == len(new) - len(old)
 
 
 def test_a_long_diff_is_folded_with_its_number_of_lines() -> None:
-    shown = render(diff(None, "x\n" * 200))
+    shown = render(diff(None, "x\n" * 200), FULL)
     assert "<summary>140 more lines</summary>" in shown
     assert text_of(shown).count("+ x") == 200
 
 
 def test_an_endless_diff_is_not_sent_whole() -> None:
-    shown = render(diff(None, "x\n" * 100_000 + "y" * 1_000_000))
+    shown = render(diff(None, "x\n" * 100_000 + "y" * 1_000_000), FULL)
     assert len(shown) < 200_000
-    assert "99441 lines are not shown here; %agy diff shows all" in shown
-    assert len(render(diff(None, "y" * 1_000_000))) < 3_000
+    assert "99,441 lines are not shown here: %agy diff c1" in shown
+    assert len(render(diff(None, "y" * 1_000_000), FULL)) < 3_000
 
 
 def test_a_diff_is_one_line_of_source_and_escaped() -> None:
-    shown = render(diff("a\n\n<b>$x$\n", "a\n\n<script>\\\\(\n"))
+    shown = render(diff("a\n\n<b>$x$\n", "a\n\n<script>\\\\(\n"), FULL)
     assert "\n" not in shown
     assert not re.search(r"<script|<b>|\$|\\", shown)
     assert "- <b>$x$" in text_of(shown)

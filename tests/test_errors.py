@@ -51,6 +51,20 @@ def test_the_words_in_an_error_s_data(data: Any, detail: str) -> None:
     assert error_detail(data) == detail
 
 
+LOUD = "\x1b[31mred\x1b[0m \x1b]0;title\x07bell\x07 \u202eback\rand forth"
+QUIET = "red bell back\nand forth"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [AgentExited("is gone", 3, LOUD), RequestFailed(1, "no", LOUD), TurnFailed(LOUD)],
+    ids=lambda error: type(error).__name__,
+)
+def test_words_of_an_agent_steer_no_terminal(error: AgyError) -> None:
+    for shown in (str(error), "\n".join(error._render_traceback_())):
+        assert QUIET in shown
+
+
 def test_a_failed_request_has_its_message_code_and_detail() -> None:
     assert str(RequestFailed(-32602, "Invalid params", {"details": "no cwd"})) == (
         "Invalid params (-32602): no cwd"

@@ -11,17 +11,15 @@ from nbformat import NotebookNode, v4
 
 from agy_kernel.display.footer import RECORD_TYPE
 from agy_kernel.events import (
-    Answer,
     Answered,
     Asked,
     Content,
     ContentChunk,
     Diff,
-    Option,
-    Question,
     TextChunk,
     ToolCallUpdate,
 )
+from agy_kernel.questions import Answer, Option, Permission
 from tests.support.screen import WIDGET, Played
 
 PNG = (
@@ -50,7 +48,7 @@ def notebook() -> NotebookNode:
     """A notebook with the outputs of one turn, read back from its file's text."""
     turn = Played()
     diff = Diff("/w/a.py", "x = 1\n", "x = '<b>$2$</b>'\n")
-    asked = Question(ToolCallUpdate("e", title="Edit", kind="edit", content=(diff,)), (ALLOW,))
+    asked = Permission(ToolCallUpdate("e", title="Edit", kind="edit", content=(diff,)), (ALLOW,))
     turn.play([TextChunk("thought", "hm <img src=x onerror=alert(7)>"), TextChunk("agent", REPLY)])
     turn.play([Asked(asked)])
     asked.answer(answer := Answer(ALLOW, "you"))

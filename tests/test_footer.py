@@ -18,12 +18,9 @@ from agy_kernel.display.footer import (
 from agy_kernel.errors import AgentExited, TurnCancelled, TurnFailed
 from agy_kernel.events import (
     AgentInfo,
-    Answer,
     Answered,
     Asked,
     Event,
-    Option,
-    Question,
     TextChunk,
     ToolCallUpdate,
     TurnBroken,
@@ -31,6 +28,7 @@ from agy_kernel.events import (
     Usage,
     UsageChanged,
 )
+from agy_kernel.questions import Answer, Option, Permission
 from tests.support.renderers import RENDERERS, harm_in, text_of
 
 AGENT = AgentInfo("antigravity-acp", "Google Antigravity", "1.3.0")
@@ -97,7 +95,7 @@ def test_the_line_is_inert_whatever_the_agent_calls_itself() -> None:
 
 
 def test_the_record_can_be_read_by_programs() -> None:
-    asked = Question(ToolCallUpdate("a", title="Write", kind="edit"), (DENY,))
+    asked = Permission(ToolCallUpdate("a", title="Write", kind="edit"), (DENY,))
     transcript = folded(
         Asked(asked),
         Answered(asked, Answer(DENY, "policy", "AGY_PERMISSIONS is deny")),

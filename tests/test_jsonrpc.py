@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from agy_kernel.acp.jsonrpc import MethodNotFound, Peer
+from agy_kernel.acp.jsonrpc import Peer
+from agy_kernel.acp.serving import MethodNotFound
 from agy_kernel.acp.tape import Tape
 from agy_kernel.errors import AgentError, RequestFailed
 from tests.support.leaks import nothing_is_left  # noqa: F401
@@ -145,6 +146,9 @@ async def test_answers_may_come_in_any_order(wire: Wire) -> None:
         ({"id": 1, "result": None}, None),
         ({"id": 1}, None),
         ({"id": "1", "result": "the id as text"}, "the id as text"),
+        ({"id": 1.0, "result": "the id as a float"}, "the id as a float"),
+        ({"id": 1, "method": None, "result": "every field"}, "every field"),
+        ({"id": 1, "method": "", "result": "every field", "error": None}, "every field"),
         ({"id": 1, "error": None, "result": "an error that is none"}, "an error that is none"),
         ({"id": 1, "result": {"_meta": {"id": [7, {}]}}}, {"_meta": {"id": [7, {}]}}),
     ],
@@ -177,7 +181,11 @@ async def test_an_error_of_any_shape_fails_its_request(
     assert failed.value.data == (error.get("data") if isinstance(error, dict) else None)
 
 
-@pytest.mark.parametrize("odd_id", [99, "99", "x", "²", None, [1], {"a": 1}, 1.5, -1, ""], ids=repr)
+@pytest.mark.parametrize(
+    "odd_id",
+    [99, "99", "x", "²", None, [1], {"a": 1}, 1.5, -1, "", True, 0, "9" * 5_000, 1e308],
+    ids=lambda odd: repr(odd)[:20],
+)
 async def test_an_answer_to_no_request_is_passed_over(wire: Wire, odd_id: Any) -> None:
     _, future = wire.peer.call("a")
     wire.write({"id": odd_id, "result": "wrong"}, {"id": odd_id, "error": {"code": 1}})
@@ -356,6 +364,31 @@ async def test_long_lines_arrive_whole(wire: Wire, size: int) -> None:
     wire.write(note("long", text="x" * size), note("end"))
     await wire.heard_until("end")
     assert wire.heard[0] == ("long", {"text": "x" * size})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc": "2.0", "id": 1, "result": "xxx\n',
+        b'{"jsonrpc": "2.0", "id": 1, "result": "' + b"x" * 20_000 + b'"}\n',
+        b'{"result": "' + b"x" * 20_000 + b'", "jsonrpc": "2.0", "id": "1"}\n',
+    ],
+    ids=["broken", "too long", "too long, id last"],
+)
+async def test_an_answer_that_was_lost_fails_its_request(line: bytes) -> None:
+    async with connected(max_frame=10_000) as wire:
+        _, future = wire.peer.call("a")
+        wire.write(line, note("end"))
+        with pytest.raises(RequestFailed, match="the answer was lost"):
+            await future
+        await wire.heard_until("end")
+
+
+async def test_a_request_that_was_lost_is_refused() -> None:
+    async with connected(max_frame=10_000) as wire:
+        wire.write({"id": "q", "method": "m", "params": "x" * 20_000}, {"id": 7, "method": 5})
+        refused = await answers(wire, 2)
+        assert [(f["id"], f["error"]["code"]) for f in refused] == [("q", -32600), (7, -32600)]
 
 
 async def test_a_line_beyond_the_limit_is_said_to_be_lost_and_costs_no_other() -> None:
@@ -540,7 +573,7 @@ async def test_closing_it_ourselves_asks_nobody_and_fails_what_is_open() -> None
 async def test_a_closed_gate_holds_the_other_side_back() -> None:
     gate = asyncio.Event()
 
-    async def wait_for_gate() -> None:
+    async def wait_for_gate(_: int) -> None:
         await gate.wait()
 
     async with connected(gate=wait_for_gate) as wire:

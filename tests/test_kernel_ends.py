@@ -36,6 +36,7 @@ def check_gone(pids: set[int], within: float) -> None:
     assert happens_within(within, lambda: not any(map(is_alive, pids))), pids
 
 
+@pytest.mark.report(83)
 def test_shutdown_ends_a_stubborn_agent_and_its_grandchild(start_kernel: StartKernel) -> None:
     kernel = start_kernel(STUBBORN)
     pids = family(kernel)
@@ -69,6 +70,7 @@ def test_shutdown_in_the_middle(start_kernel: StartKernel, moment: str) -> None:
     assert moment == "start" or "partial" in cell.text
 
 
+@pytest.mark.report(83)
 def test_restart_ends_the_old_agent_and_the_next_cell_starts_another(
     start_kernel: StartKernel,
 ) -> None:
@@ -81,6 +83,7 @@ def test_restart_ends_the_old_agent_and_the_next_cell_starts_another(
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda n: n.name)
+@pytest.mark.report(83)
 def test_kernel_that_is_killed_takes_its_agent_along(
     start_kernel: StartKernel, number: signal.Signals
 ) -> None:
@@ -99,6 +102,7 @@ def test_agent_that_dies_leaves_no_grandchild(start_kernel: StartKernel) -> None
     assert happens_within(WATCHDOG, lambda: not kernel.agents)
 
 
+@pytest.mark.report(49)
 def test_two_kernels_have_two_agents(start_kernel: StartKernel) -> None:
     one, other = start_kernel(), start_kernel()
     for kernel in (one, other):

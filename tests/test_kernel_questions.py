@@ -56,6 +56,7 @@ def check_no_widget(kernel: Kernel, cell: Cell) -> None:
 
 
 @pytest.mark.parametrize(("name", "option"), [("Allow", "allow"), ("Deny", "deny")])
+@pytest.mark.report(67)
 def test_click_answers_while_the_cell_runs(kernel: Kernel, name: str, option: str) -> None:
     call = f"click-{option}"
     cell = kernel.ask(sim(ask(call), {"text": "and on"}))
@@ -73,6 +74,7 @@ def test_click_answers_while_the_cell_runs(kernel: Kernel, name: str, option: st
     check_no_widget(kernel, cell)
 
 
+@pytest.mark.report(72)
 def test_click_on_a_subshell_answers(kernel: Kernel) -> None:
     subshell = kernel.request("create_subshell_request", channel="control")["subshell_id"]
     cell = kernel.ask(sim(ask("subshell")))
@@ -144,6 +146,7 @@ def test_several_questions_are_answered_in_any_order(kernel: Kernel) -> None:
     check_no_widget(kernel, cell)
 
 
+@pytest.mark.report(22)
 def test_only_the_offered_options_in_their_order_and_with_their_warnings(kernel: Kernel) -> None:
     options = [
         {"optionId": "never", "name": "Never", "kind": "reject_always"},
@@ -199,6 +202,7 @@ def test_without_a_person_a_question_is_cancelled_not_answered(kernel: Kernel) -
 # -- as text
 
 
+@pytest.mark.report(25, 69)
 def test_line_is_asked_for_when_no_view_appears(start_kernel: StartKernel) -> None:
     kernel = start_kernel()
     kernel.shows_widgets = False

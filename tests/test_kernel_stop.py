@@ -84,6 +84,7 @@ def check_stopped(
 
 
 @pytest.mark.parametrize("moment", MOMENTS, ids=lambda moment: moment.__name__)
+@pytest.mark.report(58, 59)
 def test_stop_ends_the_turn_and_nothing_else(
     kernel: Kernel, moment: Callable[[Kernel], Cell], stop: Callable[[Kernel], None]
 ) -> None:
@@ -119,6 +120,7 @@ def test_cells_queued_behind_a_stopped_one_are_aborted(kernel: Kernel) -> None:
     assert kernel.finish(queued).status == "aborted"
 
 
+@pytest.mark.report(57)
 def test_text_that_leaks_from_a_cancelled_turn_is_not_shown(start_kernel: StartKernel) -> None:
     kernel = start_kernel(f"{SIMULATOR} --cancel leaks")
     cell = during_silence(kernel)
@@ -198,6 +200,7 @@ def test_progress_of_a_slow_start_is_shown(starting_kernel: Kernel) -> None:
         ("--cancel ignored --ignore-eof", AT_LAST, False),
     ],
 )
+@pytest.mark.report(12, 55)
 def test_ladder_ends_the_turn_of_an_agent_that_ignores_cancel(
     start_kernel: StartKernel, flags: str, limit: float, same_agent: bool
 ) -> None:
@@ -232,6 +235,7 @@ def test_question_of_an_agent_that_ignores_cancel_is_answered_at_once(
 # -- nothing to stop
 
 
+@pytest.mark.report(59)
 def test_stop_while_idle_sends_nothing_and_breaks_nothing(
     kernel: Kernel, stop: Callable[[Kernel], None]
 ) -> None:

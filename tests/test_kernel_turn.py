@@ -42,6 +42,7 @@ def test_text_streams_into_one_output(kernel: Kernel) -> None:
     assert "Google Antigravity (simulator)" in footer["data"]["text/markdown"]
 
 
+@pytest.mark.report(8)
 def test_every_update_before_the_response_is_shown_before_the_reply_and_in_order(
     kernel: Kernel,
 ) -> None:
@@ -109,6 +110,7 @@ def test_refused_and_cut_off_turns_end_the_cell_as_an_error(
     assert cell.record["stop_reason"] == reason
 
 
+@pytest.mark.report(13)
 def test_failure_that_the_agent_tells_as_text_is_an_error(kernel: Kernel) -> None:
     cell = kernel.run("Error")
     check_failure(cell, "TurnFailed", "Agent execution error: the prompt asked for one")

@@ -57,6 +57,7 @@ def test_what_ran_goes_along_once_and_again_when_it_changed(kernel: Kernel) -> N
     assert "48" in resources(kernel)["changing"]
 
 
+@pytest.mark.report(65)
 def test_error_comes_first_and_fix_sends_it(kernel: Kernel) -> None:
     kernel.run("1/0", cell_id="broken")
     kernel.run("'later'", cell_id="later")
@@ -234,3 +235,10 @@ def test_unload_restores_everything(tmp_path_factory: pytest.TempPathFactory) ->
         assert kernel.run(state).text != before
         kernel.run("%unload_ext agy_kernel")
         assert kernel.run(state).text == before
+
+
+def test_answer_of_a_command_steers_no_terminal(kernel: Kernel) -> None:
+    kernel.run("%agy " + sim({"text": "\x1b[31mred\x1b[0m \x1b]0;title\x07bell\x07"}))
+    (answer,) = kernel.run("%agy last").outputs
+    assert "red bell" in answer["data"]["text/plain"]
+    assert not set("\x1b\x07") & set("".join(answer["data"].values()))

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agy_kernel.display.markdown import clean, safe, to_html
+from agy_kernel.display.html import block, frame
+from agy_kernel.display.markdown import NO_MATH, safe, to_html
+from agy_kernel.text import clean, revealed
 from tests.support.renderers import RENDERERS, harm_in, jupyterlab, nbconvert, text_of, vs_code
 
 Renderer = Callable[[str], str]
@@ -166,6 +168,39 @@ def test_a_long_nasty_text_takes_a_moment(nasty: str) -> None:
     assert safe(text)
 
 
+# -- mathematics, which front ends look for in the page once more
+
+FORMULAS = [
+    r"$\unicode[Arial; background:url(http://evil.example/)]{x41}$",
+    r"\\(\unicode[x]{x41}\\)",
+    "$&#92;unicode[x]{x41}$",
+    r"$\href{https://evil.example/}{Allow}$",
+    r"$\style{background-image:url(http://evil.example/)}{x}$",
+    r"$\class{jp-Dialog}{x}$ $\cssId{x}{y}$",
+    r"$\mmlToken{mi}[href='https://evil.example/']{x}$",
+    r"$\require{html}$",
+    r"$\def\alpha{\beta}$",
+    r"$\newcommand{\le}{>}$",
+    r"$\raise 9em{\rlap{\colorbox{white}{harmless}}}$",
+    r"$\hspace{-20em} x$",
+    r"$\kern-9em x$",
+]
+
+
+@pytest.mark.parametrize("source", FORMULAS)
+def test_a_formula_that_reaches_beyond_itself_is_shown_as_its_source(source: str) -> None:
+    shown = safe(f"Look: {source}")
+    assert shown.startswith(f"<div {NO_MATH}>")
+    assert "$" not in shown
+    assert "\\" not in shown
+
+
+def test_html_of_ours_is_not_searched_for_mathematics() -> None:
+    assert to_html("costs $5 and $6").startswith(f"<div {NO_MATH}>")
+    for wrapped in (block("x"), frame("x")):
+        assert wrapped.startswith(f"<div {NO_MATH}")
+
+
 # -- ordinary replies
 
 
@@ -181,6 +216,7 @@ UNCHANGED = {
     "inline mathematics": "With $x_1 < y$ and $\\alpha$, \\\\(z\\\\) too.",
     "display mathematics": "$$\n\\begin{aligned} a \\\\[2pt] b \\end{aligned}\n$$\n\nor $$x$$.",
     "display mathematics in a list": "- so\n  $$\n  x\n  $$\n- and $$y$$",
+    "more mathematics": "$\\frac{a}{b} \\left( \\text{a word} \\hspace{1em} \\tag{1} \\right)$",
     "environment": "\\begin{equation}\nx\n\\end{equation}",
     "links": 'See [docs](https://a.example/b?c=d&e=f "title"), https://a.example and [r],\n'
     "or [x](../y.py).\n\n[r]: https://b.example",
@@ -215,7 +251,7 @@ def test_only_the_block_that_needs_it_becomes_html() -> None:
     source = "First $x$.\n\nUse `List<int>` here.\n\n- last"
     assert safe(source).split("\n\n") == [
         "First $x$.",
-        "<div><p>Use <code>List&lt;int&gt;</code> here.</p></div>",
+        f"<div {NO_MATH}><p>Use <code>List&lt;int&gt;</code> here.</p></div>",
         "- last",
     ]
 
@@ -286,3 +322,17 @@ def test_clean_is_done_at_once(text: str) -> None:
     once = clean(text)
     assert clean(once) == once
     once.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ls -l\n\tx é 日本 👍", "ls -l\n\tx é 日本 👍"),
+        ("cat \u202esgol", "cat ⟨U+202E⟩sgol"),
+        ("rm\u200b -rf", "rm⟨U+200B⟩ -rf"),
+        ("a\rb\x1b[8m", "a⟨U+000D⟩b⟨U+001B⟩[8m"),
+        ("a\u00a0b\u3164\U000e0041\ud800", "a⟨U+00A0⟩b⟨U+3164⟩⟨U+E0041⟩⟨U+D800⟩"),
+    ],
+)
+def test_of_what_would_run_everything_can_be_seen(text: str, expected: str) -> None:
+    assert revealed(text) == expected

@@ -10,6 +10,7 @@ import pytest
 from nbclient import NotebookClient
 
 from agy_kernel.display.footer import RECORD_TYPE
+from tests.support.saved import check_plain, text
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 
@@ -27,13 +28,8 @@ def execute(name: str, kernel: str, folder: Path, monkeypatch: pytest.MonkeyPatc
         extra_arguments=["--log-level=ERROR"],
     )
     client.execute()
-    nbformat.validate(notebook)
+    check_plain(notebook)
     return {cell.id: cell for cell in notebook.cells if cell.cell_type == "code"}
-
-
-def text(cell: Any) -> str:
-    parts = (o.get("text") or o.get("data", {}).get("text/plain", "") for o in cell.outputs)
-    return "\n".join(parts)
 
 
 def record(cell: Any) -> dict[str, Any]:
@@ -41,6 +37,7 @@ def record(cell: Any) -> dict[str, Any]:
     return dict(found)
 
 
+@pytest.mark.report(27, 74)
 def test_tour_refuses_what_nobody_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cells = execute("tour.ipynb", "antigravity", tmp_path, monkeypatch)
     assert "This is the Antigravity simulator." in text(cells["hello"])

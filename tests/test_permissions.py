@@ -8,14 +8,15 @@ import threading
 import pytest
 
 from agy_kernel.conversation.permissions import HOW_TO_ALLOW, Policy, decide
-from agy_kernel.events import Answer, Option, Question, ToolCallUpdate
+from agy_kernel.events import ToolCallUpdate
+from agy_kernel.questions import Answer, Option, Permission
 
 ALLOW, ALWAYS = Option("a", "Allow", "allow_once"), Option("aa", "Always", "allow_always")
 DENY, NEVER = Option("r", "Deny", "reject_once"), Option("rr", "Never", "reject_always")
 
 
-def ask(*options: Option, call_id: str = "call_1") -> Question:
-    return Question(ToolCallUpdate(call_id, asked=True), options)
+def ask(*options: Option, call_id: str = "call_1") -> Permission:
+    return Permission(ToolCallUpdate(call_id, asked=True), options)
 
 
 ORDINARY = (ALWAYS, ALLOW, NEVER, DENY)
@@ -65,9 +66,9 @@ QUESTIONS = [
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("policy", ["ask", "deny", "allow"])
 def test_a_question_for_a_person_is_never_answered_by_a_policy(
-    question: Question, policy: Policy
+    question: Permission, policy: Policy
 ) -> None:
-    assert not question.is_permission
+    assert question.is_choice
     assert decide(question, policy, human=True) is None
     answer = decide(question, policy, human=False)
     assert answer is not None

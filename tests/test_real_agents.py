@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +19,13 @@ from tests.agents.model_endpoint import ModelEndpoint
 from tests.agents.scripts import EDITED, SCRIPTS, TEXT, WRITTEN, Scripts
 from tests.support.kernels import Kernel, StartKernel
 from tests.support.notebook import Cell, Question
-from tests.support.processes import is_alive
+from tests.support.processes import happens_within, is_alive
 
 pytestmark = pytest.mark.real_agent
 
 PATIENCE = 60.0  # seconds; gemini-cli takes several to start on a busy machine
 YES, NO = ("Yes", "Allow"), ("No", "Reject", "Skip")
+OTHER_MODE = {"codex": "auto", "gemini": "plan", "claude": "plan", "opencode": "plan"}
 FOR_GOOD = ("Allow for this session", "Yes, and don't ask again")
 
 
@@ -31,6 +33,7 @@ FOR_GOOD = ("Allow for this session", "Yes, and don't ask again")
 class Agent:
     """A kernel with a real agent, and what the agent talks to."""
 
+    name: str
     kernel: Kernel
     home: Path
     endpoint: ModelEndpoint
@@ -53,24 +56,27 @@ class Agent:
 
 
 def decide(kernel: Kernel, cell: Cell, words: tuple[str, ...]) -> Cell:
-    question: Question = kernel.question(cell, PATIENCE)
-    once = [name for name in question.buttons if not name.startswith(FOR_GOOD)]
-    kernel.click(question, next(name for name in once if name.startswith(words)))
+    choose(kernel, cell, words)
     return kernel.finish(cell, PATIENCE)
 
 
-@pytest.fixture(scope="module", params=["codex", "gemini"])
+def choose(kernel: Kernel, cell: Cell, words: tuple[str, ...]) -> None:
+    question: Question = kernel.question(cell, PATIENCE)
+    once = [name for name in question.buttons if not name.startswith(FOR_GOOD)]
+    kernel.click(question, next(name for name in once if name.startswith(words)))
+
+
+@pytest.fixture(scope="module", params=["codex", "gemini", *real.MORE])
 def agent(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Agent]:
     folder = tmp_path_factory.mktemp(request.param)
     home = folder / "agent-home"
     home.mkdir()
-    configure: Callable[[Path, ModelEndpoint], real.RealAgent] = getattr(real, request.param)
     with ModelEndpoint() as endpoint:
-        known = configure(home, endpoint)
+        known = real.MAKERS[request.param](home, endpoint)
         with Kernel(folder / "kernel", shlex.join(known.argv), known.env) as kernel:
-            yield Agent(kernel, home, endpoint, SCRIPTS[request.param])
+            yield Agent(request.param, kernel, home, endpoint, SCRIPTS[request.param])
 
 
 def test_thought_and_text(agent: Agent) -> None:
@@ -154,6 +160,35 @@ def test_stop_in_silence(agent: Agent) -> None:
     agent.kernel.finish(cell)
     assert cell.error["ename"] == "TurnCancelled"
     assert agent.run(agent.scripts.talk()).status == "ok"
+
+
+def test_stop_while_a_command_runs(agent: Agent) -> None:
+    file = agent.kernel.cwd / "pid.txt"
+    cell = agent.kernel.ask(agent.scripts.run_command(f"echo $$ > {file.name}; sleep 100"))
+    choose(agent.kernel, cell, YES)
+    agent.kernel.wait(lambda: file.exists() and file.read_text(), "the command", PATIENCE)
+    agent.kernel.interrupt()
+    agent.kernel.finish(cell)
+    assert cell.error["ename"] == "TurnCancelled"
+    assert happens_within(5, lambda: not is_alive(int(file.read_text())))
+    assert agent.run(agent.scripts.talk()).status == "ok"
+
+
+def test_mode_is_listed_chosen_and_chosen_back(agent: Agent) -> None:
+    agent.run(agent.scripts.talk())
+    listed = agent.run("%agy mode").text
+    before = find_current(listed)
+    for mode in (OTHER_MODE[agent.name], before):
+        assert f"`{mode}`" in listed
+        agent.run(f"%agy mode {mode}")
+        assert find_current(agent.run("%agy mode").text) == mode
+        assert agent.run(agent.scripts.talk()).status == "ok"
+
+
+def find_current(listed: str) -> str:
+    """The id of the one that is marked as current, in what ``%agy mode`` shows."""
+    (current,) = re.findall(r"\*\*`(.+)` .*\*\* \(current\)", listed)
+    return str(current)
 
 
 def test_error_of_the_model_is_told_in_its_words(agent: Agent) -> None:

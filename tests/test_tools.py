@@ -17,23 +17,24 @@ from hypothesis import strategies as st
 from agy_kernel.acp.updates import question, update_event
 from agy_kernel.conversation.transcript import ToolCall, Transcript, close, fold
 from agy_kernel.display.calls import command_of, exit_status_of, files_of, folder_of, output_of
-from agy_kernel.display.tools import card, describe, relative, request, summary
+from agy_kernel.display.headings import describe, summary
+from agy_kernel.display.place import Place
+from agy_kernel.display.tools import card, request
 from agy_kernel.events import (
-    Answer,
     Answered,
     Asked,
     Content,
     Diff,
     Location,
-    Option,
-    Question,
     Terminal,
     ToolCallUpdate,
 )
+from agy_kernel.questions import Answer, Option, Permission
 from tests.support.renderers import RENDERERS, harm_in, text_of
 
 TRAFFIC = sorted((Path(__file__).parent / "agents" / "traffic").glob("*.jsonl"))
 FOLDER = "/home/user/work"
+PLACE = Place(FOLDER)
 ALLOW = Option("allow", "Allow", "allow_once")
 DENY = Option("deny", "Deny", "reject_once")
 
@@ -41,7 +42,7 @@ DENY = Option("deny", "Deny", "reject_once")
 def recorded(name: str) -> list[ToolCall]:
     """The tool calls of a recording, at its end."""
     transcript = Transcript()
-    asked: dict[Any, Question] = {}
+    asked: dict[Any, Permission] = {}
     path = next(path for path in TRAFFIC if path.stem == name)
     for line in path.read_text(encoding="utf-8").splitlines():
         frame = json.loads(line)
@@ -62,7 +63,7 @@ def recorded(name: str) -> list[ToolCall]:
 
 
 def shown(call: ToolCall) -> str:
-    return text_of(card(call, FOLDER))
+    return text_of(card(call, PLACE))
 
 
 def assert_holds(markup: str) -> None:
@@ -82,10 +83,10 @@ def assert_holds(markup: str) -> None:
 @pytest.mark.parametrize("path", TRAFFIC, ids=[path.stem for path in TRAFFIC])
 def test_every_recorded_call_makes_a_card_that_holds(path: Path) -> None:
     for call in recorded(path.stem):
-        assert_holds(card(call, FOLDER))
-        assert_holds(request(call, FOLDER))
-        assert summary(call, FOLDER).strip()
-        assert "\n" not in summary(call, FOLDER)
+        assert_holds(card(call, PLACE))
+        assert_holds(request(call, PLACE))
+        assert summary(call, PLACE).strip()
+        assert "\n" not in summary(call, PLACE)
 
 
 WRITES = [
@@ -227,8 +228,11 @@ TEXT = (Content("text", "said"),)
         (ToolCall("a", content=(Content("text", "```sh\nx\n```"),), status="completed"), "x"),
         (
             ToolCall("a", content=(Content("resource_link", uri="file:///r"),), status="completed"),
-            "file:///r",
+            "",
         ),
+        (ToolCall("a", printed=("one\n", "two")), "one\ntwo"),
+        (ToolCall("a", printed=("typed",), raw_output={"formatted_output": "typed"}), "typed"),
+        (ToolCall("a", content=TEXT, printed=("typed",)), "typed"),
     ],
 )
 def test_the_output_wherever_it_is(call: ToolCall, output: str) -> None:
@@ -249,17 +253,17 @@ def test_the_output_wherever_it_is(call: ToolCall, output: str) -> None:
     ],
 )
 def test_paths_inside_the_folder_are_relative(path: str, folder: str, expected: str) -> None:
-    assert relative(path, folder) == expected
+    assert Place(folder).relative(path) == expected
 
 
 def test_a_title_keeps_its_slashes_when_the_folder_is_the_whole_disk() -> None:
-    assert "cat /etc/passwd" in summary(ToolCall("a", title="cat /etc/passwd"), "/")
+    assert "cat /etc/passwd" in summary(ToolCall("a", title="cat /etc/passwd"), Place("/"))
 
 
 def test_many_files_are_counted() -> None:
     locations = tuple(Location(f"{FOLDER}/{n}.txt") for n in range(5))
     call = ToolCall("a", kind="read", locations=locations)
-    assert "0.txt, 1.txt, 2.txt and 2 more" in summary(call, FOLDER)
+    assert "0.txt, 1.txt, 2.txt and 2 more" in summary(call, PLACE)
 
 
 # -- what is told about a call
@@ -320,31 +324,31 @@ def test_a_request_shows_the_command_and_the_folder_in_full() -> None:
     asked = ToolCallUpdate(
         "a", title="Run", kind="execute", raw_input={"command": command, "cwd": "/x"}
     )
-    transcript = fold(Transcript(), Asked(Question(asked, (ALLOW, DENY))))
-    text = text_of(request(transcript.tool_calls[0], FOLDER))
+    transcript = fold(Transcript(), Asked(Permission(asked, (ALLOW, DENY))))
+    text = text_of(request(transcript.tool_calls[0], PLACE))
     assert f"$ {command}" in text
     assert "in /x" in text
 
 
 def test_a_request_without_a_folder_names_the_notebook_s() -> None:
     call = ToolCall("a", kind="execute", title="ls")
-    assert f"in {FOLDER}" in text_of(request(call, FOLDER))
+    assert f"in {FOLDER}" in text_of(request(call, PLACE))
 
 
 def test_a_request_shows_arguments_unfolded() -> None:
     asked = ToolCallUpdate("a", title="t", raw_input={"arguments": {"text": "<secret>"}})
-    transcript = fold(Transcript(), Asked(Question(asked, (ALLOW, DENY))))
-    markup = request(transcript.tool_calls[0], FOLDER)
+    transcript = fold(Transcript(), Asked(Permission(asked, (ALLOW, DENY))))
+    markup = request(transcript.tool_calls[0], PLACE)
     assert "<details open>" in markup
-    assert '"text": "<secret>"' in text_of(markup)
+    assert "text: <secret>" in text_of(markup)
 
 
 def test_a_long_output_is_folded_and_a_very_long_one_is_cut() -> None:
     lines = ToolCall("a", raw_output="x\n" * 50, status="completed")
-    assert "<details><summary" in card(lines, FOLDER)
+    assert "<details><summary" in card(lines, PLACE)
     endless = ToolCall("a", raw_output="y" * 1_000_000, status="completed")
-    assert len(card(endless, FOLDER)) < 30_000
-    assert "980000 characters are not shown" in shown(endless)
+    assert len(card(endless, PLACE)) < 30_000
+    assert "980,000 characters are not shown here: %agy output a" in shown(endless)
 
 
 # -- anything at all
@@ -400,9 +404,9 @@ def test_whatever_an_agent_says_the_card_holds(
     update: ToolCallUpdate, name: str, is_question: bool
 ) -> None:
     option = Option("x", name, "" if is_question else "reject_once")
-    one = Question(update, (option,))
+    one = Permission(update, (option,))
     transcript = fold(Transcript(), Asked(one))
-    assert_holds(request(transcript.tool_calls[0], FOLDER))
+    assert_holds(request(transcript.tool_calls[0], PLACE))
     transcript = fold(transcript, Answered(one, Answer(option, "policy", name)))
-    assert_holds(card(transcript.tool_calls[0], FOLDER))
-    summary(transcript.tool_calls[0], FOLDER).encode()
+    assert_holds(card(transcript.tool_calls[0], PLACE))
+    summary(transcript.tool_calls[0], PLACE).encode()

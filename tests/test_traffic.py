@@ -9,7 +9,8 @@ import pytest
 
 from agy_kernel.conversation.transcript import Message, Transcript, fold
 from agy_kernel.errors import AuthenticationRequired, RequestFailed
-from agy_kernel.events import Answer, Question, TurnBroken, TurnEnded, UnknownUpdate
+from agy_kernel.events import Asked, TurnBroken, TurnEnded, UnknownUpdate
+from agy_kernel.questions import Answer, Form, Permission
 from tests.agents import scripted
 from tests.agents.recorded import OVER, STOP, TRAFFIC, RecordedTurn, Recording
 from tests.support.cells import Cell, Talk, talking
@@ -26,8 +27,8 @@ def script(steps: list[scripted.Step], tmp_path: Path) -> list[scripted.Step]:
     return [scripted.play_file(path)]
 
 
-def as_recorded(turn: RecordedTurn) -> Callable[[Question], Answer | None]:
-    def decide(question: Question) -> Answer | None:
+def as_recorded(turn: RecordedTurn) -> Callable[[Permission], Answer | None]:
+    def decide(question: Permission) -> Answer | None:
         option_id = turn.answers[question.call.id]
         if option_id is None and turn.stopped:
             return None  # Stop will answer it
@@ -44,12 +45,26 @@ def is_marker(kind: str) -> Callable[[Any], bool]:
 
 async def play(talk: Talk, turn: RecordedTurn) -> Cell:
     cell = talk.ask(as_recorded(turn))
+    await fill_in(cell, turn)
     if turn.stopped:
         await cell.until(is_marker(STOP))
         await cell.stop()
     await cell.end()
     await cell.until(is_marker(OVER))
     return cell
+
+
+async def fill_in(cell: Cell, turn: RecordedTurn) -> None:
+    for result in turn.forms:
+        asked = await cell.until(is_open_form)
+        assert isinstance(asked, Asked)
+        declined = result["action"] == "decline"
+        values = result.get("content")
+        asked.question.answer(Answer(None, "the recording", values=values, declined=declined))
+
+
+def is_open_form(event: Any) -> bool:
+    return isinstance(event, Asked) and isinstance(event.question, Form) and event.question.open
 
 
 def folded(cell: Cell) -> Transcript:
@@ -92,6 +107,9 @@ async def test_a_real_agents_session_is_understood(path: Path, tmp_path: Path) -
         for turn in recording.turns:
             cell = await play(talk, turn)
             check(cell, turn)
+        results = [frame.get("result") or {} for frame in talk.wire.answers().values()]
+        forms = [form for turn in recording.turns for form in turn.forms]
+        assert [result for result in results if "action" in result] == forms
         assert len(talk.wires) == len(scripts)
         assert len(talk.wire.entries("a2c")) == recording.frames
 

@@ -21,7 +21,6 @@ from agy_kernel.conversation.transcript import (
     fold,
 )
 from agy_kernel.events import (
-    Answer,
     Answered,
     Asked,
     Content,
@@ -31,11 +30,9 @@ from agy_kernel.events import (
     Location,
     ModeChanged,
     Notice,
-    Option,
     PlanEntry,
     PlanUpdate,
     Progress,
-    Question,
     TextChunk,
     ToolCallUpdate,
     TurnEnded,
@@ -43,6 +40,7 @@ from agy_kernel.events import (
     Usage,
     UsageChanged,
 )
+from agy_kernel.questions import Answer, Form, Option, Permission
 
 ALLOW = Option("allow", "Allow", "allow_once")
 DENY = Option("deny", "Deny", "reject_once")
@@ -64,8 +62,8 @@ def say(text: str, message_id: str | None = None) -> TextChunk:
     return TextChunk("agent", text, message_id)
 
 
-def ask(call: ToolCallUpdate) -> Question:
-    return Question(replace(call, asked=True), (ALLOW, DENY))
+def ask(call: ToolCallUpdate) -> Permission:
+    return Permission(replace(call, asked=True), (ALLOW, DENY))
 
 
 # -- text
@@ -262,6 +260,8 @@ def ran(kind: str, status: str = "completed") -> ToolCallUpdate:
         ([ran("search")], False),
         ([ran("think")], False),
         ([Asked(ask(ToolCallUpdate("a"))), ran("edit")], False),
+        ([ran("other", "pending"), Asked(Form("Which?", (), call_id="a")), ran("other")], False),
+        ([ran("edit", "pending"), Asked(Form("Which?", (), call_id="a")), ran("edit")], True),
     ],
 )
 def test_what_ran_without_asking_is_marked(events: Iterable[Event], unasked: bool) -> None:
@@ -372,7 +372,7 @@ def test_a_call_that_ends_after_the_turn_is_finished_after_all() -> None:
 def test_there_is_one_plan_and_it_stays_where_it_was() -> None:
     first, second = (PlanEntry("a"),), (PlanEntry("a", "completed"), PlanEntry("b"))
     transcript = folded(PlanUpdate(first), say("x"), PlanUpdate(second))
-    assert transcript.entries == (Plan(second), Message("agent", "x"))
+    assert transcript.entries == (Plan(PlanUpdate(second)), Message("agent", "x"))
 
 
 def test_notices_and_unknown_updates_are_kept() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from agy_kernel.acp.options import session_state
+from agy_kernel.acp.options import SWITCH, choices_of, session_state
 from agy_kernel.acp.results import turn_ended
 from agy_kernel.acp.updates import ROLES, question, update_event
 from agy_kernel.conversation.transcript import Transcript, fold
@@ -16,6 +16,7 @@ from agy_kernel.events import (
     Choices,
     Command,
     CommandsChanged,
+    Compaction,
     ConfigChanged,
     Content,
     ContentChunk,
@@ -23,8 +24,8 @@ from agy_kernel.events import (
     Event,
     Location,
     ModeChanged,
+    NothingNew,
     Notice,
-    Option,
     PlanEntry,
     PlanUpdate,
     SessionInfoChanged,
@@ -36,6 +37,7 @@ from agy_kernel.events import (
     Usage,
     UsageChanged,
 )
+from agy_kernel.questions import Option
 
 TEXT = {"type": "text", "text": "Hi"}
 CALL = {"toolCallId": "c1", "title": "Run tests", "kind": "execute", "status": "pending"}
@@ -212,7 +214,59 @@ ROWS: list[tuple[dict[str, Any], Event]] = [
         },
         Notice("MCP server unavailable Continuing.", "warning"),
     ),
-    ({"sessionUpdate": "compaction_update", "x": 1}, UnknownUpdate("compaction_update", {})),
+    (
+        {"sessionUpdate": "compaction_update", "compactionId": "k", "status": "completed"},
+        Compaction("k", "completed"),
+    ),
+    ({"sessionUpdate": "compaction_update", "x": 1}, Compaction("", "in_progress")),
+    (
+        {"sessionUpdate": "compaction_summary_chunk", "compactionId": "k", "content": TEXT},
+        Compaction("k", "in_progress"),
+    ),
+    (
+        {
+            "sessionUpdate": "plan_update",
+            "plan": {"type": "items", "planId": "p", "entries": [{"content": "Step"}]},
+        },
+        PlanUpdate((PlanEntry("Step"),), "p"),
+    ),
+    (
+        {"sessionUpdate": "plan_update", "plan": {"type": "markdown", "id": "p", "content": "# P"}},
+        PlanUpdate((), "p", "# P"),
+    ),
+    (
+        {"sessionUpdate": "plan_update", "plan": {"type": "file", "planId": "p", "uri": "/w/p"}},
+        PlanUpdate((), "p", uri="/w/p"),
+    ),
+    ({"sessionUpdate": "plan_removed", "planId": "p"}, PlanUpdate(id="p")),
+    ({"sessionUpdate": "session_info_update", "updatedAt": "2026-01-01"}, NothingNew()),
+    (
+        {
+            "sessionUpdate": "tool_call_update",
+            "toolCallId": "c1",
+            "_meta": {"terminal_output": {"terminal_id": "t", "data": "hello\n"}},
+        },
+        ToolCallUpdate("c1", printed="hello\n"),
+    ),
+    (
+        {
+            "sessionUpdate": "tool_call_update",
+            "toolCallId": "c1",
+            "_meta": {
+                "terminal_output_delta": {"terminal_id": "t", "data": "x"},
+                "terminal_exit": {"terminal_id": "t", "exit_code": 3, "signal": None},
+            },
+        },
+        ToolCallUpdate("c1", printed="x", exit_status=3),
+    ),
+    (
+        {
+            "sessionUpdate": "tool_call_update",
+            "toolCallId": "c1",
+            "_meta": {"terminal_output": 5, "terminal_exit": {"exit_code": "x"}},
+        },
+        ToolCallUpdate("c1"),
+    ),
     ({"sessionUpdate": ["odd"]}, UnknownUpdate("", {})),
     ({}, UnknownUpdate("", {})),
 ]
@@ -263,7 +317,7 @@ def test_a_permission_request_is_a_question() -> None:
         Option("r", "Reject", "reject_once"),
     )
     assert asked.call == ToolCallUpdate("c1", "Run tests", "execute", "pending", asked=True)
-    assert asked.is_permission
+    assert not asked.is_choice
     assert asked.open
 
 
@@ -313,8 +367,25 @@ GROUPED = {**SELECT, "options": [{"group": "g", "options": SELECT["options"]}, 5
 )
 def test_a_config_option_offers_models(options: list[Any]) -> None:
     event = update_event({"sessionUpdate": "config_option_update", "configOptions": options})
-    assert event == ConfigChanged(models=MODELS)
-    assert session_state("s", {"configOptions": options}).models == MODELS
+    assert isinstance(event, ConfigChanged)
+    assert event.choices["model"] == MODELS
+    assert session_state("s", {"configOptions": options}).choices == event.choices
+
+
+def test_other_options_go_by_their_own_names() -> None:
+    effort = {**SELECT, "id": "reasoning", "category": "thought_level", "name": "Reasoning"}
+    options = [
+        {"id": "web", "name": "Web search", "type": "boolean", "currentValue": True},
+        SELECT,
+        effort,
+        {**SELECT, "id": "small_model"},
+        {"type": "select"},
+    ]
+    choices = choices_of(options)
+    assert list(choices) == ["web", "model", "effort", "small_model"]
+    assert choices["web"] == Choices("on", SWITCH, "web", "Web search", is_switch=True)
+    assert choices["effort"].option_id == "reasoning"
+    assert choices["effort"].label == "Reasoning"
 
 
 def test_models_and_modes_are_read_where_there_are_no_options() -> None:
@@ -328,13 +399,15 @@ def test_models_and_modes_are_read_where_there_are_no_options() -> None:
             "modes": {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}]},
         },
     )
-    assert state.models == Choices("m1", (Choice("m1", "M 1"),))
-    assert state.modes == Choices("ask", (Choice("ask", "Ask"),))
+    assert state.choices == {
+        "model": Choices("m1", (Choice("m1", "M 1"),)),
+        "mode": Choices("ask", (Choice("ask", "Ask"),)),
+    }
 
 
 def test_an_option_is_preferred_to_the_list_beside_it() -> None:
     both = {"configOptions": [SELECT], "models": {"currentModelId": "other"}}
-    assert session_state("s", both).models == MODELS
+    assert session_state("s", both).choices == {"model": MODELS}
 
 
 @pytest.mark.parametrize(
@@ -345,18 +418,18 @@ def test_an_option_is_preferred_to_the_list_beside_it() -> None:
         "text",
         {},
         {"configOptions": 5, "models": 5, "modes": []},
-        {"configOptions": [{"id": "model", "type": "boolean"}], "models": None},
+        {"configOptions": [{"id": "model", "type": "slider"}], "models": None},
     ],
     ids=str,
 )
 def test_a_session_may_tell_nothing_of_models_and_modes(result: Any) -> None:
     state = session_state("s", result)
-    assert (state.id, state.models, state.modes) == ("s", None, None)
+    assert (state.id, state.choices) == ("s", {})
 
 
 def test_a_list_without_members_is_a_choice_of_nothing() -> None:
     state = session_state("s", {"models": {"availableModels": 5}, "modes": {"currentModeId": 7}})
-    assert (state.models, state.modes) == (Choices(), Choices())
+    assert state.choices == {"model": Choices(), "mode": Choices()}
 
 
 @pytest.mark.parametrize(
@@ -428,6 +501,6 @@ def test_no_update_raises_and_every_one_can_be_folded(updates: list[dict[str, An
 def test_no_permission_request_and_no_result_raises(fields: dict[str, Any]) -> None:
     asked = question(fields)
     fold(Transcript(), Asked(asked))
-    assert asked.is_permission in (True, False)
+    assert asked.is_choice in (True, False)
     session_state("s", fields)
     turn_ended(fields)

@@ -14,7 +14,6 @@ from agy_kernel.display.ask import LATE
 from agy_kernel.display.footer import RECORD_TYPE
 from agy_kernel.display.pages import BLOCK, HARD_BLOCK, MAX_OUTPUTS
 from agy_kernel.events import (
-    Answer,
     Answered,
     Asked,
     Content,
@@ -22,15 +21,14 @@ from agy_kernel.events import (
     Diff,
     Event,
     Notice,
-    Option,
     PlanEntry,
     PlanUpdate,
     Progress,
-    Question,
     TextChunk,
     ToolCallUpdate,
     TurnEnded,
 )
+from agy_kernel.questions import Answer, Option, Permission
 from tests.support.screen import WIDGET, Played
 
 OPTIONS = (Option("allow", "Allow", "allow_once"), Option("deny", "Deny", "reject_once"))
@@ -44,8 +42,8 @@ def call(call_id: str, status: str = "completed", title: str = "") -> ToolCallUp
     return ToolCallUpdate(call_id, title=title or f"tool {call_id}", kind="other", status=status)
 
 
-def question(call_id: str, warning: str = "") -> Question:
-    return Question(
+def question(call_id: str, warning: str = "") -> Permission:
+    return Permission(
         ToolCallUpdate(call_id, title=f"tool {call_id}", kind="other", asked=True), OPTIONS, warning
     )
 
@@ -58,7 +56,7 @@ def think(text: str) -> TextChunk:
     return TextChunk("thought", text)
 
 
-def answered(asked: Question, option: Option | None = OPTIONS[0]) -> Answered:
+def answered(asked: Permission, option: Option | None = OPTIONS[0]) -> Answered:
     answer = Answer(option, by="you")
     asked.answer(answer)
     return Answered(asked, answer)
@@ -178,7 +176,7 @@ def test_the_end_sends_only_what_lacks_its_plain_text() -> None:
     turn = drawn_in_pieces(ordinary_text(100_000), 1_000)
     before = len(turn.screen.published)
     screen = turn.finish()
-    assert len(screen.published) - before == 2  # the open block, and the footer
+    assert len(screen.published) - before == 3  # the page at the end, the one above, the footer
     assert all("text/plain" in output for output in screen.outputs.values())
 
 
@@ -189,7 +187,7 @@ def test_a_fence_of_five_million_characters() -> None:
     assert len(screen.outputs) <= MAX_OUTPUTS
     assert "".join(screen.plain[:-1]).replace("\n\n", "\n") == text
     for block in screen.markdown[:5]:
-        assert block.startswith("```python\n")
+        assert block.startswith("```\n")  # so much is not coloured
         assert block.endswith("\n```")
 
 
@@ -267,7 +265,7 @@ MAKE: dict[str, Callable[[int], Event]] = {
 
 def story(kinds: list[str], answer_all: bool = True) -> Iterator[Event]:
     """Events of these kinds; each says its number, but for updates of a call that all share."""
-    open_questions: list[Question] = []
+    open_questions: list[Permission] = []
     for n, kind in enumerate(kinds):
         if kind == "ask":
             open_questions.append(question(f"q{n}"))
@@ -305,7 +303,7 @@ def test_while_questions_are_open_every_one_is_on_the_screen(kinds: list[str]) -
     turn.play(story(kinds, answer_all=False))
     for _ in range(kinds.count("ask")):
         turn.click("Deny")
-        turn.view._next_draw = 0.0
+        turn.now += 1
         turn.view.poll()
     assert turn.screen.widgets == []
     assert not turn.view.has_open_question
@@ -378,7 +376,7 @@ def test_a_late_click_says_that_the_question_has_expired() -> None:
     asked.answer(Answer(None, by="stop"))
     turn.play([Answered(asked, Answer(None, by="stop"))])
     widget.children[1].children[0].click()
-    turn.view._next_draw = 0.0
+    turn.now += 1
     turn.view.poll()
     assert LATE in "".join(turn.screen.markdown)
 
@@ -420,5 +418,5 @@ def test_a_footer_says_how_it_ended_and_is_inert() -> None:
     turn = Played()
     screen = turn.finish(TurnEnded("![x](http://evil/)"))
     footer = screen.markdown[-1]
-    assert footer.startswith("<div>")
+    assert footer.startswith("<div")
     assert "stop reason ![x](http://evil/)" in footer

@@ -177,7 +177,7 @@ def client_cpu_per_chunk(n: int) -> float:
     async def measure() -> float:
         connection = Connection(Launch("simulator", SIMULATOR), tempfile.gettempdir(), count)
         await connection.start()
-        session = await connection.new_session(tempfile.gettempdir())
+        session = await connection.open_session("new", tempfile.gettempdir())
         begin = time.process_time()
         await connection.prompt(session.id, [{"type": "text", "text": chunks(n)}])
         spent = time.process_time() - begin

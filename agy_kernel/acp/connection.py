@@ -10,7 +10,8 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 from .. import __version__
 from ..errors import (
@@ -23,33 +24,37 @@ from ..errors import (
 )
 from ..events import (
     AgentInfo,
-    Answer,
-    Asked,
     AuthMethod,
     Capabilities,
     Choices,
     Event,
+    LinkVisited,
     Notice,
-    Question,
-    Selector,
-    SessionOpened,
+    SessionInfo,
     SessionState,
 )
-from .fields import as_mapping, mapping, mappings, text
-from .jsonrpc import INTERNAL_ERROR, MethodNotFound, Peer
-from .options import config_choices, session_state
+from ..mcp import McpServer
+from .asking import Asker
+from .elicitation import CAPABILITY
+from .fields import as_mapping, mapping, text
+from .jsonrpc import Peer
 from .process import AgentProcess, Launch
 from .results import agent_info, auth_methods, capabilities, turn_ended
+from .sessions import Sessions
 from .signin import SignIn, wants_sign_in
 from .tape import Tape
-from .updates import question, update_event
+from .updates import update_event
 from .watchdog import KILL, TERM
 
 PROTOCOL_VERSION = 1
 CLIENT = {"name": "agy-kernel", "title": "agy-kernel for Jupyter", "version": __version__}
-CLIENT_CAPABILITIES = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
-SESSION_TIMEOUT = 60.0
-LOAD_TIMEOUT = 120.0
+CLIENT_CAPABILITIES = {
+    "fs": {"readTextFile": False, "writeTextFile": False},
+    "terminal": False,
+    "session": {"configOptions": {"boolean": {}}},
+    "elicitation": CAPABILITY,
+}
+Opening = Literal["new", "load", "resume", "fork"]
 
 
 class Connection:
@@ -62,6 +67,7 @@ class Connection:
         auth: the sign-in method to use when the agent requires one; None lets a method be used
             whose variables are all set, since that needs no person.
         start_timeout: seconds for the answer to ``initialize``.
+        servers: the MCP servers that each session gets, by name.
         gate: awaited between reads, to hold a fast agent back.
         tape: records the wire.
     """
@@ -74,7 +80,8 @@ class Connection:
         *,
         auth: str | None = None,
         start_timeout: float = 120.0,
-        gate: Callable[[], Awaitable[None]] | None = None,
+        servers: Mapping[str, McpServer] | None = None,
+        gate: Callable[[int], Awaitable[None]] | None = None,
         tape: Tape | None = None,
     ) -> None:
         self._launch, self._cwd, self._on_event = launch, cwd, on_event
@@ -85,8 +92,10 @@ class Connection:
         self._peer: Peer | None = None
         self._lost: AgentError | None = None
         self._prompts: dict[str, int] = {}
-        self._sign_in = SignIn((), launch.auth, auth)
-        self._on_word: Callable[[], None] = _nothing
+        self._asker = Asker(on_event, self._prompts)
+        self._sign_in = SignIn((), launch.auth, auth, launch.sign_in)
+        self._servers = servers or {}
+        self._session_methods: Sessions | None = None
         self.info = AgentInfo()
         self.capabilities = Capabilities()
 
@@ -172,12 +181,15 @@ class Connection:
     def _understand(self, hello: Mapping[str, Any]) -> None:
         if (version := hello.get("protocolVersion")) != PROTOCOL_VERSION:
             raise AgentStartFailed(
-                f"{self._launch.name} speaks version {version!r} of the Agent Client Protocol, "
+                f"{self._launch.name} speaks version {version!r:.40} of the Agent Client Protocol, "
                 f"and this kernel version {PROTOCOL_VERSION}. Update the older of the two."
             )
         self.info = agent_info(hello, self._launch.name)
         self.capabilities = capabilities(hello)
-        self._sign_in = SignIn(auth_methods(hello), self._launch.auth, self._sign_in.chosen)
+        self._sign_in = replace(self._sign_in, methods=auth_methods(hello))
+        self._session_methods = Sessions(
+            self._rpc, self.capabilities, self._servers, self._on_event, self._asker
+        )
 
     async def _mourn(self, why: str) -> AgentError:
         self._lost = await self._process.epitaph(why)
@@ -205,106 +217,84 @@ class Connection:
         assert self._peer is not None, "start() comes first"
         return self._peer
 
-    # -- sessions
+    @property
+    def _sessions(self) -> Sessions:
+        assert self._session_methods is not None, "start() comes first"
+        return self._session_methods
 
-    async def new_session(self, cwd: str) -> SessionState:
-        """Open a session in ``cwd``, signing in where that needs no person.
+    # -- signing in
+
+    async def authenticate(self, method_id: str) -> None:
+        """Sign in by a method; may take as long as a person does.
 
         Raises:
-            AuthenticationRequired: a person has to sign in first; says how.
+            RequestFailed: the agent refuses, or it came to nothing.
+        """
+        await self._rpc.request("authenticate", {"methodId": method_id})
+
+    async def logout(self) -> None:
+        """Forget the sign-in.
+
+        Raises:
             RequestFailed: the agent refuses.
         """
-        return await self._signed_in("session/new", {"cwd": cwd}, SESSION_TIMEOUT)
+        await self._rpc.request("logout")
 
-    async def load_session(self, session_id: str, cwd: str) -> SessionState:
-        """Open an earlier session; its history comes as events before it opens.
-
-        Raises:
-            AuthenticationRequired: as for a new one.
-            RequestFailed: the agent does not know it, or cannot load.
-        """
-        params = {"cwd": cwd, "sessionId": session_id}
-        return await self._signed_in("session/load", params, LOAD_TIMEOUT)
-
-    async def _signed_in(
-        self, method: str, params: Mapping[str, Any], silence: float
-    ) -> SessionState:
-        try:
-            return await self._open(method, params, silence)
-        except RequestFailed as error:
-            if not wants_sign_in(error):
-                raise
-            await self._authenticate(error)
-        try:
-            return await self._open(method, params, silence)
-        except RequestFailed as error:
-            raise self._signed_out(error) if wants_sign_in(error) else error from None
-
-    async def _authenticate(self, wanted: RequestFailed) -> None:
+    async def _sign_in_unattended(self, wanted: RequestFailed) -> None:
         method = self._sign_in.method({**os.environ, **self._launch.env})
         if method is None:
             raise self._signed_out(wanted) from None
         try:
-            await self._rpc.request("authenticate", {"methodId": method})
+            await self.authenticate(method)
         except RequestFailed as error:
             raise self._signed_out(error) from None
 
     def _signed_out(self, error: RequestFailed) -> AuthenticationRequired:
         return AuthenticationRequired(self._sign_in.advice(self.info.label, error))
 
-    async def _open(self, method: str, params: Mapping[str, Any], silence: float) -> SessionState:
-        opened: list[SessionState] = []
+    # -- sessions
 
-        def on_result(result: Any) -> None:
-            # A loaded session's result has no id of its own (acp-v1.md, 1.3).
-            session_id = text(as_mapping(result), "sessionId") or text(params, "sessionId")
-            if session_id:
-                opened.append(session_state(session_id, result))
-                self._on_event(session_id, SessionOpened(opened[0]))
+    async def open_session(self, how: Opening, cwd: str, session_id: str = "") -> SessionState:
+        """Open a session in ``cwd``, signing in where that needs no person.
 
-        _, answer = self._rpc.call(method, {**params, "mcpServers": []}, on_result)
-        await self._answered(answer, silence)
-        if not opened:
-            raise RequestFailed(INTERNAL_ERROR, f"{method} was answered without a session id")
-        return opened[0]
+        Args:
+            how: ``new``; ``load`` (its history comes as events before it opens) or ``resume`` an
+                earlier one; ``fork`` one that is open.
+            cwd: absolute path of the folder that it works in.
+            session_id: the earlier one's.
 
-    async def _answered(self, answer: asyncio.Future[Any], silence: float) -> None:
-        """Wait for an answer for as long as the agent says anything at all."""
-        clock = asyncio.get_running_loop().time
+        Raises:
+            AuthenticationRequired: a person has to sign in first; says how.
+            RequestFailed: the agent refuses, does not know the session, or keeps silent.
+        """
+        params = {"cwd": cwd, **({"sessionId": session_id} if session_id else {})}
+        method = f"session/{how}"
         try:
-            async with asyncio.timeout(silence) as patience:
-                self._on_word = lambda: patience.reschedule(clock() + silence)
-                await answer
-        except TimeoutError:
-            said = f"no answer, and not a word in {silence:g} s"
-            raise RequestFailed(INTERNAL_ERROR, said) from None
-        finally:
-            self._on_word = _nothing
+            return await self._sessions.open(method, **params)
+        except RequestFailed as error:
+            if not wants_sign_in(error):
+                raise
+            await self._sign_in_unattended(error)
+        try:
+            return await self._sessions.open(method, **params)
+        except RequestFailed as error:
+            raise self._signed_out(error) if wants_sign_in(error) else error from None
+
+    async def list_sessions(self, cwd: str) -> list[SessionInfo]:
+        """The agent's own list of sessions in a folder."""
+        return await self._sessions.list(cwd)
 
     async def close_session(self, session_id: str) -> None:
         """Close a session; the agent must stop what runs in it."""
-        await self._rpc.request("session/close", {"sessionId": session_id})
+        await self._sessions.close(session_id)
 
-    async def choose(
-        self, session_id: str, what: Selector, choices: Choices, value: str
-    ) -> Choices:
-        """Choose a model or a mode.
+    async def delete_session(self, session_id: str) -> None:
+        """Delete a session for good."""
+        await self._sessions.delete(session_id)
 
-        Args:
-            what: ``model`` or ``mode``.
-            choices: as last known; they say by which method the choice is made.
-            value: id of the choice.
-        """
-        session: dict[str, Any] = {"sessionId": session_id}
-        if choices.option_id is None:
-            await self._rpc.request(f"session/set_{what}", {**session, f"{what}Id": value})
-            return Choices(value, choices.available)
-        params = {**session, "configId": choices.option_id, "value": value}
-        result = await self._rpc.request("session/set_config_option", params)
-        # The specification answers {configOptions: [...]}, Antigravity RC01 the bare list.
-        told = {"configOptions": result} if isinstance(result, list) else as_mapping(result)
-        now = config_choices(mappings(told, "configOptions"), what)
-        return now or Choices(value, choices.available, choices.option_id)
+    async def choose(self, session_id: str, what: str, choices: Choices, value: str) -> Choices:
+        """Choose a model, a mode, or a value of another option; see ``Sessions.choose``."""
+        return await self._sessions.choose(session_id, what, choices, value)
 
     # -- turns
 
@@ -340,35 +330,40 @@ class Connection:
 
     # -- what the agent sends
 
+    def _heard(self) -> None:
+        if self._session_methods is not None:
+            self._session_methods.heard()
+
+    @property
+    def _last_session(self) -> str:
+        return self._session_methods.last if self._session_methods is not None else ""
+
     def _notified(self, method: str, params: Any) -> None:
-        self._on_word()
-        if method == "session/update" and isinstance(params, dict):
+        self._heard()
+        if not isinstance(params, dict):
+            return
+        if method == "session/update":
             update = mapping(params, "update")
             self._on_event(text(params, "sessionId"), update_event(update))
+        elif method == "elicitation/complete":
+            for session_id in self._prompts:
+                self._on_event(session_id, LinkVisited(text(params, "elicitationId")))
 
     def _skipped(self, limit: int) -> None:
-        words = f"The agent sent a line of more than {limit:,} bytes. It was passed over."
-        for session_id in self._prompts:
+        words = (
+            f"The agent sent a line of more than {limit:,} bytes. It was passed over, so something "
+            "is missing here. Should the turn not go on, stop it."
+        )
+        for session_id in self._prompts or (self._last_session,):
             self._on_event(session_id, Notice(words, "warning"))
 
     def _requested(self, method: str, params: Any) -> Awaitable[Any]:
-        self._on_word()
-        if method != "session/request_permission" or not isinstance(params, dict):
-            raise MethodNotFound(method)
-        asked = question(params)
-        self._on_event(text(params, "sessionId"), Asked(asked))
-        return self._outcome(asked)
-
-    async def _outcome(self, asked: Question) -> dict[str, Any]:
-        try:
-            answer = await asyncio.shield(asyncio.wrap_future(asked.reply))
-        except asyncio.CancelledError:
-            asked.answer(Answer(None, by="agent", why="The agent does not wait for it any more."))
-            raise
-        if answer.option is None:
-            return {"outcome": {"outcome": "cancelled"}}
-        return {"outcome": {"outcome": "selected", "optionId": answer.option.id}}
+        if method == "session/update":  # with an id, by mistake: it says something all the same
+            self._notified(method, params)
+            return _taken()
+        self._heard()
+        return self._asker.serve(method, params)
 
 
-def _nothing() -> None:
-    """Nobody waits for a word of the agent."""
+async def _taken() -> None:
+    """The result of what only tells us something."""

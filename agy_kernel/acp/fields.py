@@ -25,6 +25,16 @@ def mappings(raw: Raw, key: str) -> Iterator[Raw]:
 
 
 def text(raw: Raw, key: str) -> str:
-    """A field that should be a string."""
+    """A field that should be a string; what no wire can carry in it becomes ``?``."""
+    return well_formed(piece(raw, key))
+
+
+def piece(raw: Raw, key: str) -> str:
+    """A field that should be a piece of a longer string: half of a surrogate pair may end it."""
     value = raw.get(key)
     return value if isinstance(value, str) else ""
+
+
+def well_formed(value: str) -> str:
+    """A string without lone surrogates: JSON can name them, and no message could be sent on."""
+    return value if value.isascii() else value.encode("utf-8", "replace").decode()

@@ -16,22 +16,20 @@ import asyncio
 import json
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
-from ..errors import AgentError, RequestFailed
+from ..errors import INTERNAL_ERROR, AgentError, RequestFailed
+from .decoding import BYTE_ORDER_MARK, decode, remains
 from .fields import as_mapping
-from .framing import MAX_FRAME, FrameSplitter
+from .framing import KEPT, MAX_FRAME, FrameSplitter, Line, Torn
+from .serving import INVALID_REQUEST, RequestHandler, Serving, cancel
 from .tape import Tape
 
 log = logging.getLogger(__name__)
 
 READ_SIZE = 256 * 1024
 STRAYS, STRAY_BYTES = 12, 400
-
-METHOD_NOT_FOUND = -32601
-INTERNAL_ERROR = -32603
-REQUEST_CANCELLED = -32800
 STRAGGLERS = 1.0  # seconds without a byte from a side that has stopped reading
 
 
@@ -53,14 +51,6 @@ class Writer(Protocol):
 
 
 NotificationHandler = Callable[[str, Any], None]
-RequestHandler = Callable[[str, Any], Awaitable[Any]]
-
-
-class MethodNotFound(RequestFailed):
-    """We do not serve this method."""
-
-    def __init__(self, method: str) -> None:
-        super().__init__(METHOD_NOT_FOUND, "Method not found", {"method": method})
 
 
 class Peer:
@@ -75,7 +65,8 @@ class Peer:
         on_lost: awaited with the reason when the other side has ended the connection; returns the
             error that all pending and later requests raise.
         on_skipped: called with the limit when a line was longer than that, and is lost.
-        gate: awaited between reads; lets a slow consumer hold a fast producer back.
+        gate: awaited between reads with the number of bytes that came; lets a slow consumer hold a
+            fast producer back.
         tape: records every line.
     """
 
@@ -90,16 +81,16 @@ class Peer:
         on_request: RequestHandler,
         on_lost: Callable[[str], Awaitable[AgentError]] | None = None,
         on_skipped: Callable[[int], None] | None = None,
-        gate: Callable[[], Awaitable[None]] | None = None,
+        gate: Callable[[int], Awaitable[None]] | None = None,
         tape: Tape | None = None,
     ) -> None:
         self._reader, self._writer = reader, writer
-        self._on_notification, self._on_request = on_notification, on_request
+        self._on_notification = on_notification
+        self._serving = Serving(on_request, self._respond)
         self._on_lost, self._on_skipped, self._gate = on_lost, on_skipped, gate
         self._tape = tape or Tape()
         self._next_id = 0
         self._pending: dict[int, tuple[asyncio.Future[Any], Callable[[Any], None] | None]] = {}
-        self._serving: dict[asyncio.Task[None], str] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._reads, self._listening = 0, False
         self._lost: AgentError | None = None
@@ -117,10 +108,10 @@ class Peer:
         if self._ending is None:
             closed = self._fail_all(AgentError("the agent was closed"))
             self._ending = asyncio.create_task(closed, name="acp ending")
-        tasks = [*self._tasks, *self._serving]
-        for task in tasks:
-            _cancel(task)
-        await asyncio.gather(*tasks, return_exceptions=True)
+        for task in self._tasks:
+            cancel(task)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._serving.stop()
         await self.wait_lost()
 
     @property
@@ -176,13 +167,17 @@ class Peer:
         self._send({"method": method, "params": params or {}})
 
     def _send(self, message: dict[str, Any]) -> None:
-        if self._lost is not None:
-            return
-        message = {"jsonrpc": "2.0", **message}
-        line = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
-        data = line.encode("utf-8", "replace")
-        self._tape.sent(data)
-        self._writer.write(data + b"\n")
+        text = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False, separators=(",", ":"))
+        self._write(text.encode("utf-8", "replace"))
+
+    def _respond(self, response: dict[str, Any]) -> None:
+        # In ASCII, for its id has to go back as it came, even one that is no valid Unicode.
+        self._write(json.dumps({"jsonrpc": "2.0", **response}, separators=(",", ":")).encode())
+
+    def _write(self, line: bytes) -> None:
+        if self._lost is None:
+            self._tape.sent(line)
+            self._writer.write(line + b"\n")
 
     # -- in
 
@@ -193,7 +188,7 @@ class Peer:
                 for line in frames.feed(data):
                     self._frame(line)
                 if self._gate is not None:
-                    await self._gate()
+                    await self._gate(len(data))
                 # A fast producer must not starve the tasks that its requests created.
                 await asyncio.sleep(0)
             self._frame(frames.rest())
@@ -224,24 +219,26 @@ class Peer:
             if self._listening and self._reads == before:
                 return
 
-    def _frame(self, line: bytes | None) -> None:
-        if line is None:
-            self._skipped()
+    def _frame(self, line: Line) -> None:
+        if isinstance(line, Torn):
+            self._skip(line)
             return
+        line = line.removeprefix(BYTE_ORDER_MARK)
         if not line.strip():
             return
         try:
-            message = json.loads(line.decode("utf-8", "replace"))
-        except (ValueError, RecursionError):
+            message, is_common = decode(line)
+        except ValueError:
             self._tape.received(line, is_json=False)
             self._stray(line)
             return
-        self._tape.received(line)
-        for item in message if isinstance(message, list) else (message,):
-            if isinstance(item, dict):
-                self._dispatch(item, line)
-            else:
-                self._stray(line)
+        self._tape.received(line, is_common)
+        frames = message if isinstance(message, list) else [message]
+        for frame in frames:
+            if isinstance(frame, dict):
+                self._dispatch(frame, line)
+        if not all(isinstance(frame, dict) for frame in frames):
+            self._stray(line)
 
     def _dispatch(self, message: dict[str, Any], line: bytes) -> None:
         try:
@@ -252,31 +249,45 @@ class Peer:
     def _stray(self, line: bytes) -> None:
         self.strays.append(line[:STRAY_BYTES].decode("utf-8", "replace"))
         log.debug("not a message: %r", self.strays[-1])
+        found = remains(Torn(line[:KEPT], line[-KEPT:]))
+        if found.get("jsonrpc") == "2.0":
+            self._give_up(found, "it is broken")
 
-    def _skipped(self) -> None:
-        self._tape.received(b"(a line longer than the limit)", is_json=False)
+    def _skip(self, torn: Torn) -> None:
+        self._tape.received(torn.head + b" (a line longer than the limit)", is_json=False)
         if self._on_skipped is not None:
             self._on_skipped(self.max_frame)
+        self._give_up(remains(torn), f"its line is longer than {self.max_frame:,} bytes")
+
+    def _give_up(self, found: Mapping[str, Any], why: str) -> None:
+        """A frame is lost: whoever waits for it, on either side, must not wait for ever."""
+        if "id" not in found:
+            return
+        if isinstance(found.get("method"), str):
+            self._serving.refuse(found["id"], INVALID_REQUEST, f"the request was lost: {why}")
+            return
+        future, _ = self._pending.pop(_our_id(found["id"]), (None, None))
+        if future is not None and not future.done():
+            future.set_exception(RequestFailed(INTERNAL_ERROR, f"the answer was lost: {why}"))
 
     def _message(self, message: dict[str, Any]) -> None:
         method = message.get("method")
-        if not isinstance(method, str):
+        if not method or "result" in message or "error" in message:
             self._response(message)
+        elif not isinstance(method, str):
+            self._give_up({**message, "method": str(method)}, "its method is no string")
         elif "id" in message:
-            self._serve(message["id"], method, message.get("params"))
+            self._serving.serve(message["id"], method, message.get("params"))
         elif method == "$/cancel_request":
-            self._withdraw(as_mapping(message.get("params")).get("requestId"))
+            self._serving.withdraw(as_mapping(message.get("params")).get("requestId"))
         else:
             self._on_notification(method, message.get("params"))
 
     def _response(self, message: dict[str, Any]) -> None:
-        request_id = message.get("id")
-        if isinstance(request_id, str) and request_id.isdecimal():
-            request_id = int(request_id)  # some peers answer with the id as text
-        if not isinstance(request_id, int) or request_id not in self._pending:
+        future, on_result = self._pending.pop(_our_id(message.get("id")), (None, None))
+        if future is None:
             log.debug("a response to no request: %.200r", message)
             return
-        future, on_result = self._pending.pop(request_id)
         if future.done():
             return
         if message.get("error") is not None:
@@ -289,35 +300,6 @@ class Peer:
             future.set_exception(error)
         else:
             future.set_result(message.get("result"))
-
-    # -- requests of the other side
-
-    def _serve(self, request_id: Any, method: str, params: Any) -> None:
-        try:
-            work = self._on_request(method, params)
-        except Exception as error:
-            work = _raising(error)
-        task = asyncio.create_task(self._answer(request_id, method, work), name=f"acp {method}")
-        self._serving[task] = json.dumps(request_id)
-        task.add_done_callback(self._serving.pop)
-
-    def _withdraw(self, request_id: Any) -> None:
-        key = json.dumps(request_id)
-        for task in [task for task, served in self._serving.items() if served == key]:
-            _cancel(task)
-
-    async def _answer(self, request_id: Any, method: str, work: Awaitable[Any]) -> None:
-        try:
-            result = await work
-            response = {"id": request_id, "result": {} if result is None else result}
-        except asyncio.CancelledError:
-            response = _error(request_id, REQUEST_CANCELLED, "Request cancelled")
-        except RequestFailed as error:
-            response = _error(request_id, error.code, error.message, error.data)
-        except Exception as error:
-            log.exception("serving %s", method)
-            response = _error(request_id, INTERNAL_ERROR, "Internal error", {"details": str(error)})
-        self._send(response)
 
     # -- the end
 
@@ -337,9 +319,16 @@ class Peer:
                 future.set_exception(error)
 
 
-def _error(request_id: Any, code: int, message: str, data: Any = None) -> dict[str, Any]:
-    error = {"code": code, "message": message}
-    return {"id": request_id, "error": error if data is None else {**error, "data": data}}
+def _our_id(value: Any) -> int:
+    """The number of the request that an answer names; 0, which is none, where it names none.
+
+    Some peers give the id back as text, or as a float.
+    """
+    if isinstance(value, str) and value.isdecimal() and len(value) < 20:
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def _request_failed(error: Any) -> RequestFailed:
@@ -352,15 +341,6 @@ def _request_failed(error: Any) -> RequestFailed:
         message if isinstance(message, str) else "error",
         error.get("data"),
     )
-
-
-def _cancel(task: asyncio.Task[None]) -> None:
-    # Not before its first step, or it would not even begin, and so never answer.
-    asyncio.get_running_loop().call_soon(task.cancel)
-
-
-async def _raising(error: Exception) -> Any:
-    raise error
 
 
 def _retrieve(future: asyncio.Future[Any]) -> None:

@@ -13,6 +13,7 @@ from typing import cast
 
 STREAM_LIMIT = 4 * 1024 * 1024
 STDERR_BYTES = 64 * 1024
+MOST_UNREAD = 256 * 1024 * 1024
 STDIN, STDOUT, STDERR = 0, 1, 2
 
 
@@ -38,8 +39,12 @@ class Pipes(asyncio.SubprocessProtocol):
     # -- for the parent
 
     def write(self, data: bytes, /) -> None:
-        """Write to stdin."""
+        """Write to stdin; one that is never read is closed: we cannot keep everything."""
+        if self._stdin.is_closing():
+            return
         self._stdin.write(data)
+        if self._stdin.get_write_buffer_size() > MOST_UNREAD:
+            self._stdin.abort()
 
     async def wait_closed(self) -> None:
         """Wait until nobody reads stdin: it was closed, or the process has ended."""

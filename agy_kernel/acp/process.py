@@ -22,7 +22,7 @@ from .jsonrpc import Writer
 from .pipes import Pipes
 from .tape import Tape
 
-TAIL_LINES = 12
+TAIL_LINES, TAIL_CHARS = 12, 400
 STDIN_GRACE, TERM_GRACE, KILL_GRACE = 0.4, 0.9, 0.2  # seconds
 KILLS = 5
 STATUS_GRACE, STDERR_GRACE = 0.9, 0.1  # seconds
@@ -37,12 +37,14 @@ class Launch:
         argv: program and arguments.
         env: variables to add to the kernel's own environment.
         auth: sign-in methods that need no person, each with the variables that it needs.
+        sign_in: how a person signs in, where the agent does not tell.
     """
 
     name: str
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
     auth: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    sign_in: str = ""
 
 
 class AgentProcess:
@@ -118,9 +120,10 @@ class AgentProcess:
         return self._transport.get_returncode()
 
     def stderr_tail(self) -> str:
-        """The last lines of stderr."""
-        text = self._pipes.stderr_tail().decode("utf-8", "replace")
-        return "\n".join(text.splitlines()[-TAIL_LINES:])
+        """The last lines of stderr, of a very long one its end."""
+        lines = self._pipes.stderr_tail().decode("utf-8", "replace").splitlines()
+        cut = (f"…{x[-TAIL_CHARS:]}" if len(x) > TAIL_CHARS else x for x in lines[-TAIL_LINES:])
+        return "\n".join(cut)
 
     def signal(self, number: int) -> None:
         """Send a signal to the agent and all its descendants."""

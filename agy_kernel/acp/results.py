@@ -17,12 +17,16 @@ def agent_info(result: Raw, fallback: str) -> AgentInfo:
 def capabilities(result: Raw) -> Capabilities:
     """What the agent says it can do."""
     raw = mapping(result, "agentCapabilities")
-    prompt = mapping(raw, "promptCapabilities")
+    prompt, sessions = mapping(raw, "promptCapabilities"), mapping(raw, "sessionCapabilities")
     return Capabilities(
         load_session=raw.get("loadSession") is True,
         image=prompt.get("image") is True,
         audio=prompt.get("audio") is True,
         embedded_context=prompt.get("embeddedContext") is True,
+        mcp_http=mapping(raw, "mcpCapabilities").get("http") is True,
+        mcp_sse=mapping(raw, "mcpCapabilities").get("sse") is True,
+        logout=isinstance(mapping(raw, "auth").get("logout"), dict),
+        sessions=frozenset(name for name, value in sessions.items() if isinstance(value, dict)),
     )
 
 
@@ -49,9 +53,13 @@ def _usage(raw: Raw) -> Usage | None:
 
 def _auth_method(raw: Raw) -> AuthMethod:
     method_id = text(raw, "id")
+    args = raw.get("args")
     return AuthMethod(
         method_id,
         text(raw, "name") or method_id,
         text(raw, "description"),
         tuple(text(v, "name") for v in mappings(raw, "vars") if v.get("optional") is not True),
+        text(raw, "type") or "agent",
+        tuple(str(arg) for arg in args) if isinstance(args, list) else (),
+        text(raw, "link"),
     )

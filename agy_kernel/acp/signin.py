@@ -33,11 +33,13 @@ class SignIn:
         methods: as the agent offers them.
         needs: variables that a method needs, by its id, where the agent does not tell.
         chosen: id of the method that the user chose.
+        hint: what else a person can do, where the agent does not tell.
     """
 
     methods: tuple[AuthMethod, ...]
     needs: Mapping[str, tuple[str, ...]]
     chosen: str | None = None
+    hint: str = ""
 
     def method(self, env: Mapping[str, str]) -> str | None:
         """The id of the method to use: the chosen one, or one whose variables are all set."""
@@ -53,6 +55,7 @@ class SignIn:
         """What the agent said, what it offers, and what to do."""
         lines = [f"{agent} wants you to sign in first. It says: {error}"]
         lines += ["It offers:", *self._offers()] if self.methods else []
+        lines += [self.hint] if self.hint else []
         lines.append(
             "Sign in with the agent's own program, or set what a method needs and restart the "
             "kernel; AGY_AUTH=<method> chooses one. Then run the cell again."

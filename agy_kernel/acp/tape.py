@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 Direction = Literal["c2a", "a2c", "stderr"]
 
 RING_ENTRIES = 2_000
-RING_BYTES = 8 * 1024 * 1024
+RING_BYTES = 4 * 1024 * 1024
 
 
 class Tape:

@@ -11,17 +11,17 @@ from collections.abc import Callable, Mapping
 from ..events import (
     Command,
     CommandsChanged,
+    Compaction,
     ConfigChanged,
     Content,
     ContentChunk,
     Diff,
     Location,
     ModeChanged,
+    NothingNew,
     Notice,
-    Option,
     PlanEntry,
     PlanUpdate,
-    Question,
     Role,
     SessionInfoChanged,
     Terminal,
@@ -32,8 +32,9 @@ from ..events import (
     Update,
     UsageChanged,
 )
-from .fields import Raw, mapping, mappings, text
-from .options import config_choices
+from ..questions import Option, Permission
+from .fields import Raw, mapping, mappings, piece, text, well_formed
+from .options import choices_of
 
 ROLES: dict[str, Role] = {
     "agent_message_chunk": "agent",
@@ -41,6 +42,7 @@ ROLES: dict[str, Role] = {
     "user_message_chunk": "user",
 }
 WARNING_KEY = "agy.security.warning"
+OLD_PATHS = ("oldPath", "old_path", "movedFrom", "previousPath")
 
 
 def update_event(update: Raw) -> Update:
@@ -53,11 +55,11 @@ def update_event(update: Raw) -> Update:
     return UnknownUpdate(kind, update)
 
 
-def question(params: Raw) -> Question:
+def question(params: Raw) -> Permission:
     """The question that a ``session/request_permission`` asks."""
     call = mapping(params, "toolCall")
     options = tuple(_option(item) for item in mappings(params, "options"))
-    return Question(tool_call(call, asked=True), options, _warning(params) or _warning(call))
+    return Permission(tool_call(call, asked=True), options, _warning(params) or _warning(call))
 
 
 def tool_call(update: Raw, asked: bool = False) -> ToolCallUpdate:
@@ -67,7 +69,7 @@ def tool_call(update: Raw, asked: bool = False) -> ToolCallUpdate:
     announced, so the id alone tells which call it is.
     """
     return ToolCallUpdate(
-        id=str(update.get("toolCallId", "")),
+        id=well_formed(str(update.get("toolCallId", ""))),
         title=text(update, "title") or None,
         kind=text(update, "kind") or None,
         status=text(update, "status") or None,
@@ -75,6 +77,8 @@ def tool_call(update: Raw, asked: bool = False) -> ToolCallUpdate:
         locations=_locations(update),
         raw_input=update.get("rawInput"),
         raw_output=update.get("rawOutput"),
+        printed=_printed(mapping(update, "_meta")),
+        exit_status=_exit_status(mapping(update, "_meta")),
         meta=mapping(update, "_meta"),
         announces=update.get("sessionUpdate") == "tool_call",
         asked=asked,
@@ -91,6 +95,8 @@ def content(block: Raw) -> Content:
         mime_type=text(resource, "mimeType"),
         uri=text(resource, "uri"),
         name=text(block, "title") or text(block, "name"),
+        description=text(block, "description"),
+        size=_size(block),
         raw=block,
     )
 
@@ -105,21 +111,31 @@ def _chunk(role: Role, update: Raw) -> TextChunk | ContentChunk:
     if not isinstance(block, dict):
         return TextChunk(role, block if isinstance(block, str) else "", message_id)
     if block.get("type", "text") == "text":
-        return TextChunk(role, text(block, "text"), message_id)
+        return TextChunk(role, piece(block, "text"), message_id)
     return ContentChunk(role, content(block), message_id)
 
 
 def _plan(update: Raw) -> PlanUpdate:
+    return PlanUpdate(tuple(_plan_entry(item) for item in mappings(update, "entries")))
+
+
+def _one_of_several_plans(update: Raw) -> PlanUpdate:
+    # The schema says planId, the proposal id.
+    plan = mapping(update, "plan")
     return PlanUpdate(
-        tuple(
-            PlanEntry(
-                text(item, "content"),
-                text(item, "status") or "pending",
-                text(item, "priority") or "medium",
-            )
-            for item in mappings(update, "entries")
-        )
+        tuple(_plan_entry(item) for item in mappings(plan, "entries")),
+        text(plan, "planId") or text(plan, "id"),
+        text(plan, "content"),
+        text(plan, "uri"),
     )
+
+
+def _plan_removed(update: Raw) -> PlanUpdate:
+    return PlanUpdate(id=text(update, "planId") or text(update, "id"))
+
+
+def _compaction(update: Raw) -> Compaction:
+    return Compaction(text(update, "compactionId"), text(update, "status") or "in_progress")
 
 
 def _commands(update: Raw) -> CommandsChanged:
@@ -138,13 +154,12 @@ def _mode(update: Raw) -> ModeChanged:
 
 
 def _config(update: Raw) -> ConfigChanged:
-    options = list(mappings(update, "configOptions"))
-    return ConfigChanged(config_choices(options, "model"), config_choices(options, "mode"))
+    return ConfigChanged(choices_of(mappings(update, "configOptions")))
 
 
 def _session_info(update: Raw) -> Update:
     if "title" not in update:
-        return UnknownUpdate("session_info_update", update)
+        return NothingNew()  # the time of the last change, or what other clients want to know
     return SessionInfoChanged(text(update, "title") or None)
 
 
@@ -165,6 +180,10 @@ READERS: dict[str, Callable[[Raw], Update]] = {
     "tool_call": tool_call,
     "tool_call_update": tool_call,
     "plan": _plan,
+    "plan_update": _one_of_several_plans,
+    "plan_removed": _plan_removed,
+    "compaction_update": _compaction,
+    "compaction_summary_chunk": _compaction,
     "available_commands_update": _commands,
     "current_mode_update": _mode,
     "config_option_update": _config,
@@ -175,6 +194,27 @@ READERS: dict[str, Callable[[Raw], Update]] = {
 
 
 # -- parts
+
+
+def _plan_entry(item: Raw) -> PlanEntry:
+    status, priority = text(item, "status"), text(item, "priority")
+    return PlanEntry(text(item, "content"), status or "pending", priority or "medium")
+
+
+def _printed(meta: Raw) -> str:
+    """What a terminal of the agent's own printed, as codex and claude tell it in ``_meta``."""
+    parts = (mapping(meta, key) for key in ("terminal_output", "terminal_output_delta"))
+    return "".join(text(part, "data") for part in parts)
+
+
+def _exit_status(meta: Raw) -> int | None:
+    value = mapping(meta, "terminal_exit").get("exit_code")
+    return value if isinstance(value, int) else None
+
+
+def _size(block: Raw) -> int | None:
+    value = block.get("size")
+    return value if isinstance(value, int) and value >= 0 else None
 
 
 def _count(raw: Raw, key: str) -> int:
@@ -200,7 +240,8 @@ def _tool_content(item: Raw) -> ToolContent:
 def _diff(item: Raw) -> Diff:
     # A new file's oldText is null, absent or empty, agent by agent (real-agents.md, lesson 6);
     # with "" only _meta can tell a new file from one that was empty.
-    kind = text(mapping(item, "_meta"), "kind")
+    meta = mapping(item, "_meta")
+    kind = text(meta, "kind")
     old = item.get("oldText")
     is_new = not isinstance(old, str) or (old == "" and kind in ("", "add"))
     old_text = None if is_new else old
@@ -210,6 +251,7 @@ def _diff(item: Raw) -> Diff:
         old=old_text,
         new=new if isinstance(new, str) else "",
         deleted=kind == "delete" or (not isinstance(new, str) and old_text is not None),
+        moved_from=next((p for key in OLD_PATHS if (p := text(meta, key) or text(item, key))), ""),
     )
 
 
@@ -225,7 +267,7 @@ def _location(item: Raw) -> Location:
 
 
 def _option(item: Raw) -> Option:
-    option_id = str(item.get("optionId", ""))
+    option_id = well_formed(str(item.get("optionId", "")))
     return Option(option_id, text(item, "name") or option_id, text(item, "kind"), _warning(item))
 
 

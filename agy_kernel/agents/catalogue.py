@@ -104,16 +104,29 @@ def _harness(server: Path) -> dict[str, str]:
     return {HARNESS_VARIABLE: str(beside)}
 
 
-def _installed(name: str, command: str, auth: Mapping[str, tuple[str, ...]]) -> Maker:
+def _npm(
+    package: str, name: str, command: str, auth: Auth | None = None, sign_in: str = ""
+) -> Maker:
+    """An agent that a package of npm installs.
+
+    Args:
+        package: its name on npm.
+        name: as in ``CATALOGUE``.
+        command: what starts the agent; its first word is looked for on PATH.
+        auth: as in ``Launch``.
+        sign_in: as in ``Launch``.
+    """
+
     def make(_: Path | None) -> Launch:
         program, *arguments = command.split()
         path = shutil.which(program)
         if path is None:
             raise AgentNotFound(
                 f"there is no {program} on PATH, which is what starts the agent {name!r}. "
-                "Install it, or put its whole command line into AGY_AGENT."
+                f"Install it (npm install --global {package}), "
+                "or put its whole command line into AGY_AGENT."
             )
-        return Launch(name, (path, *arguments), auth=auth)
+        return Launch(name, (path, *arguments), auth=auth or {}, sign_in=sign_in)
 
     return make
 
@@ -123,13 +136,25 @@ def _simulator(_: Path | None) -> Launch:
 
 
 Maker = Callable[[Path | None], Launch]
+Auth = Mapping[str, tuple[str, ...]]
 
 CATALOGUE: dict[str, Maker] = {
     "antigravity": _antigravity,
     "agy": _agy,
-    "gemini": _installed("gemini", "gemini --acp", {"gemini-api-key": ("GEMINI_API_KEY",)}),
-    "codex": _installed("codex", "codex-acp", {}),
-    "claude": _installed("claude", "claude-agent-acp", {}),
-    "opencode": _installed("opencode", "opencode acp", {}),
+    "gemini": _npm(
+        "@google/gemini-cli",
+        "gemini",
+        "gemini --acp",
+        auth={"gemini-api-key": ("GEMINI_API_KEY",)},
+    ),
+    "codex": _npm("@zed-industries/codex-acp", "codex", "codex-acp"),
+    "claude": _npm(
+        "@agentclientprotocol/claude-agent-acp",
+        "claude",
+        "claude-agent-acp",
+        # It names no way to a client that has no terminal to offer.
+        sign_in="Run `claude-agent-acp --cli auth login` in a terminal, or set ANTHROPIC_API_KEY.",
+    ),
+    "opencode": _npm("opencode-ai", "opencode", "opencode acp"),
     "simulator": _simulator,
 }

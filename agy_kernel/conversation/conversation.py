@@ -1,19 +1,19 @@
 """One conversation with an agent, across turns, sessions and processes.
 
-The agent is started by the first prompt. What the user chose (model, mode) is kept and applied
+The agent is started by the first prompt. What the user chose (model, mode, ...) is kept and applied
 again whenever a session is opened, since agents forget it. When the process is gone, the next
-prompt starts another and loads the session; where that fails, a new session begins and this is
-said. Everything here runs on the agent's loop.
+prompt starts another and opens the session again; where that fails, a new session begins and this
+is said. Everything here runs on the agent's loop.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any
 
-from ..errors import AgentError, AgentExited, CommandError, RequestFailed
+from ..errors import AgentExited, CommandError, RequestFailed
 from ..events import (
     AgentInfo,
     Capabilities,
@@ -22,20 +22,25 @@ from ..events import (
     Event,
     Notice,
     Progress,
-    Selector,
+    Replayed,
+    SessionInfo,
     TurnBroken,
     TurnEnded,
     UsageChanged,
 )
-from .chosen import match
+from .chosen import Chosen, match
 from .engine import Engine, EngineFactory
-from .ladder import CLOSE, KILL, TERMINATE, Rung, climb
+from .ladder import CANCEL, CLOSE, KILL, TERMINATE, climb
 from .listener import Listener
+from .opening import Openings
+from .processes import Processes
 from .turn import Turn
 
-T = TypeVar("T")
 MakeBlocks = Callable[[str, Capabilities], Sequence[dict[str, Any]]]
-QUIET, QUIET_TRIES = 0.1, 20  # seconds without a word, and how often to wait for them
+ABOUT_SESSIONS = ("session", "conversation", "checkpoint")
+INTERNAL_ERROR = -32603
+GREETING = "The session that this notebook had before goes on. `%agy new` begins another."
+FAREWELL = 0.3  # seconds for session/close, of the two that Jupyter gives a kernel to end
 
 
 class Conversation:
@@ -45,21 +50,53 @@ class Conversation:
         make_engine: makes an engine that is not started yet.
         cwd: absolute path of the folder that the agent works in.
         name: what to call the agent before it has said who it is.
+        session_id: an earlier session to go on with; None begins a new one.
+        wishes: what the user wanted there: id of the choice by what it is of.
+        rungs: by agent build, the rung of the ladder that was needed to stop it; learned here.
     """
 
-    def __init__(self, make_engine: EngineFactory, cwd: str, name: str) -> None:
-        self._make_engine = make_engine
+    def __init__(
+        self,
+        make_engine: EngineFactory,
+        cwd: str,
+        name: str,
+        *,
+        session_id: str | None = None,
+        wishes: dict[str, str] | None = None,
+        rungs: MutableMapping[str, str] | None = None,
+    ) -> None:
         self.cwd, self.name = cwd, name
-        self.engine: Engine | None = None
-        self.info = AgentInfo(name)
-        self._listener = Listener()
-        self._replacement: Notice | None = None
-        self._news: list[Notice] = []
+        self._listener = Listener(Chosen(wishes))
+        self._listener.session_id = session_id
+        self._processes = Processes(make_engine, name, self._listener.hear, self._let_go)
+        self._openings = Openings(self._listener, cwd)
+        self._openings.greeting = GREETING if session_id else ""
+        self._doubt = ""
+        self.rungs = {} if rungs is None else rungs
         self._one_at_a_time = asyncio.Lock()
         self._callers: set[asyncio.Task[Any]] = set()
-        self._farewells: set[asyncio.Task[Any]] = set()
 
     # -- what is known
+
+    @property
+    def engine(self) -> Engine | None:
+        """The agent that runs; None where none does."""
+        return self._processes.engine
+
+    @property
+    def info(self) -> AgentInfo:
+        """Who the agent says it is."""
+        return self._processes.info
+
+    @property
+    def build(self) -> str:
+        """The agent's name and version."""
+        return f"{self.info.name} {self.info.version}".strip()
+
+    @property
+    def restarts(self) -> Sequence[str]:
+        """Why processes were replaced, the last one last."""
+        return self._processes.ends
 
     @property
     def session_id(self) -> str | None:
@@ -67,9 +104,14 @@ class Conversation:
         return self._listener.session_id
 
     @property
-    def choices(self) -> dict[Selector, Choices]:
-        """The models and modes on offer, and what is chosen."""
+    def choices(self) -> dict[str, Choices]:
+        """The models, modes and other options on offer, and what is chosen."""
         return self._listener.chosen.known
+
+    @property
+    def wishes(self) -> dict[str, str]:
+        """What the user wants to be chosen."""
+        return self._listener.chosen.wishes
 
     @property
     def commands(self) -> tuple[Command, ...]:
@@ -98,17 +140,54 @@ class Conversation:
         turn.task = asyncio.current_task()
         try:
             async with self._alone():
-                engine, session_id = await self._ready(turn)
-                blocks = make_blocks(session_id, engine.capabilities)
-                self._tell_news(turn)
-                self._listener.routes.begin(turn)
-                await engine.prompt(session_id, blocks)
+                if not await self._send(make_blocks, turn):
+                    await self._send(make_blocks, turn)
         except asyncio.CancelledError:
             turn.take(TurnEnded("cancelled"))
         except Exception as error:
             turn.take(TurnEnded("cancelled") if turn.stopping else TurnBroken(error))
         # An answer without the event would leave the cell waiting for ever.
         turn.take(TurnEnded("unknown"))
+
+    async def _send(self, make_blocks: MakeBlocks, turn: Turn) -> bool:
+        """Send the prompt; false where the session turns out to be lost, and was given up."""
+        with self._listener.waits(turn):
+            engine, session_id = await self._ready(turn)
+        blocks = make_blocks(session_id, engine.capabilities)
+        self._tell_news(turn)
+        turn.is_doubtful, turn.is_lost = bool(self._doubt), False
+        self._listener.routes.begin(turn)
+        try:
+            await engine.prompt(session_id, blocks)
+        except RequestFailed as error:
+            if not self._means_lost(error, turn):
+                raise
+            turn.is_lost = True
+        except AgentExited:
+            if self._doubt:
+                self._give_up_session()
+            raise
+        if turn.is_lost:
+            self._give_up_session()
+            return False
+        self._openings.shown(session_id)
+        self._processes.went_well()
+        self._doubt = "the turn before it had to be stopped" if turn.stopping else ""
+        return True
+
+    def _means_lost(self, error: RequestFailed, turn: Turn) -> bool:
+        """Whether the agent refuses a prompt because it has lost the session.
+
+        A model that cannot be reached is no reason to give a session up.
+        """
+        if not self._doubt or turn.has_words or turn.stopping:
+            return False
+        says_so = any(word in str(error).lower() for word in ABOUT_SESSIONS)
+        return error.code != INTERNAL_ERROR or says_so
+
+    def _give_up_session(self) -> None:
+        self._openings.give_up(f"The session did not answer after {self._doubt}.")
+        self._doubt = ""
 
     async def stop(self, turn: Turn) -> None:
         """Stop a turn; it ends within five seconds, whatever the agent does."""
@@ -120,24 +199,32 @@ class Conversation:
             if turn.task is not None:
                 turn.task.cancel()
             return
-        self._settle(engine, await climb(turn, engine, session_id))
+        rung = await climb(turn, engine, session_id, self.rungs.get(self.build, CANCEL.name))
+        self.rungs[self.build] = rung
+        self._settle(engine, rung)
         turn.take(TurnEnded("cancelled"))
 
-    def _settle(self, engine: Engine, rung: Rung) -> None:
+    def _settle(self, engine: Engine, rung: str) -> None:
         """See to what a climbed ladder has left behind."""
-        if rung is CLOSE:
+        if rung == CLOSE.name:
             self._listener.is_open = False
-            self._news.append(Notice("The last turn ended only when its session was closed."))
-        elif rung in (TERMINATE, KILL):
-            how = f"The last turn did not stop when asked to, so the agent was ended ({rung.name})."
-            self._let_go(engine)
-            self._replacement = Notice(how, "warning")
-            self._say_farewell(engine.close())
+            said = "The last turn ended only when its session was closed."
+            self._openings.news.append(Notice(said))
+        elif rung in (TERMINATE.name, KILL.name):
+            how = f"The last turn did not stop when asked to, so the agent was ended ({rung})."
+            self._processes.replace(engine, Notice(how, "warning"))
 
     # -- what the person chooses
 
-    async def choose(self, what: Selector, value: str) -> str:
-        """Choose a model or a mode, by id or name; returns the name of what is chosen now.
+    async def choose(self, what: str, value: str) -> str:
+        """Choose a model, a mode, or a value of another option.
+
+        Args:
+            what: ``model``, ``mode``, ``effort``, or the option's own id.
+            value: the choice's id or name, or a part that only it has.
+
+        Returns:
+            The name of what is chosen now.
 
         Raises:
             CommandError: there is no such choice; names the nearest ones.
@@ -145,11 +232,24 @@ class Conversation:
         async with self._alone():
             engine, session_id = await self._ready(_silent_turn())
             if (choices := self.choices.get(what)) is None:
-                raise CommandError(f"{self.name} offers no choice of {what}.")
-            value = match(what, value, choices)
-            chosen = await engine.choose(session_id, what, choices, value)
+                others = f" It offers: {', '.join(self.choices)}." if self.choices else ""
+                raise CommandError(f"{self.name} offers no choice of {what}.{others}")
+            chosen = await engine.choose(session_id, what, choices, match(what, value, choices))
             self._listener.chosen.want(what, chosen)
             return chosen.name()
+
+    async def _choose_again(self, engine: Engine, session_id: str, what: str, wanted: str) -> None:
+        chosen, choices = self._listener.chosen, self.choices[what]
+        try:
+            if choices.available and wanted not in (choice.id for choice in choices.available):
+                raise RequestFailed(0, "the agent does not offer it any more")
+            chosen.want(what, await engine.choose(session_id, what, choices, wanted))
+        except RequestFailed as error:
+            chosen.cannot(what, wanted)
+            said = f"The {what} {wanted} could not be set: {error}"
+            self._openings.news.append(Notice(said, "warning"))
+
+    # -- sessions
 
     async def ready(self) -> None:
         """Start the agent and open a session, unless that is done already."""
@@ -159,6 +259,99 @@ class Conversation:
     def new_session(self) -> None:
         """Let the next prompt begin a new session; the agent will not remember this one."""
         self._listener.forget_session()
+        self._processes.forgive()
+
+    async def resume(self, session_id: str) -> tuple[Event, ...]:
+        """Go on with an earlier session; returns what was said there, where the agent replays it.
+
+        Raises:
+            RequestFailed: the agent cannot; the session there was stays.
+        """
+        async with self._alone():
+            engine = await self._running(turn := _silent_turn())
+            await self._openings.reopen(engine, session_id, self._waiting(turn))
+            await self._fulfil_wishes(engine)
+            history, self._openings.history = self._openings.history, ()
+            self._doubt = "it was opened again"
+            return history
+
+    async def fork(self) -> str:
+        """Go on in a copy of the session; returns its id.
+
+        Raises:
+            RequestFailed: the agent cannot.
+        """
+        async with self._alone():
+            engine, session_id = await self._ready(turn := _silent_turn())
+            await self._openings.fork(engine, session_id, self._waiting(turn))
+            await self._fulfil_wishes(engine)
+            return self.session_id or ""
+
+    async def sessions(self) -> list[SessionInfo] | None:
+        """The agent's own list of sessions in this folder; None where it keeps none."""
+        async with self._alone():
+            engine = await self._running(_silent_turn())
+            if "list" not in engine.capabilities.sessions:
+                return None
+            return await engine.list_sessions(self.cwd)
+
+    async def close_session(self) -> None:
+        """Close the session; it can be resumed where the agent keeps it.
+
+        Raises:
+            RequestFailed: the agent does not close sessions; it is let go of all the same.
+        """
+        async with self._alone():
+            engine, session_id = self.engine, self.session_id
+            is_open = self._listener.is_open
+            self._listener.forget_session()
+            if engine is not None and session_id is not None and is_open:
+                await engine.close_session(session_id)
+
+    async def delete_session(self, session_id: str) -> None:
+        """Delete a session for good.
+
+        Raises:
+            RequestFailed: the agent cannot.
+        """
+        async with self._alone():
+            engine = await self._running(_silent_turn())
+            await engine.delete_session(session_id)
+            if session_id == self.session_id:
+                self._listener.forget_session()
+
+    # -- signing in
+
+    async def authenticate(self, method_id: str) -> None:
+        """Sign in by a method of the agent; may take as long as a person does.
+
+        Raises:
+            RequestFailed: the agent refuses, or it came to nothing.
+        """
+        async with self._alone():
+            await (await self._running(_silent_turn())).authenticate(method_id)
+
+    async def logout(self) -> None:
+        """Let the agent forget its sign-in, and with it the session.
+
+        Raises:
+            RequestFailed: the agent cannot.
+        """
+        async with self._alone():
+            await (await self._running(_silent_turn())).logout()
+            self._listener.is_open = False
+
+    async def running(self) -> Engine:
+        """The agent, started if it has to be; no session is opened."""
+        async with self._alone():
+            return await self._running(_silent_turn())
+
+    async def restart(self) -> None:
+        """End the agent; the next prompt starts another and opens the session again."""
+        async with self._alone():
+            if (engine := self.engine) is not None:
+                self._processes.replace(engine, Notice("The agent was started anew, as asked."))
+            self._processes.forgive()
 
     async def close(self) -> None:
         """End the agent and everything of this conversation."""
@@ -167,10 +360,18 @@ class Conversation:
         for task in self._callers:
             task.cancel()
         async with self._one_at_a_time:
-            engine, self.engine = self.engine, None
-            if engine is not None:
-                await engine.close()
-        await asyncio.gather(*self._farewells, return_exceptions=True)
+            await self._say_goodbye()
+            await self._processes.close()
+
+    async def _say_goodbye(self) -> None:
+        engine, session_id = self.engine, self.session_id
+        if engine is None or session_id is None or not (engine.alive and self._listener.is_open):
+            return
+        if "close" in engine.capabilities.sessions:
+            closing = asyncio.create_task(engine.close_session(session_id), name="agy goodbye")
+            await asyncio.wait((closing,), timeout=FAREWELL)
+            closing.cancel()
+            await asyncio.gather(closing, return_exceptions=True)
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
@@ -186,124 +387,45 @@ class Conversation:
 
     # -- getting ready
 
+    async def _running(self, turn: Turn) -> Engine:
+        return await self._processes.running(self._waiting(turn))
+
     async def _ready(self, turn: Turn) -> tuple[Engine, str]:
-        if self.engine is not None and not self.engine.alive:
-            self._lost(self.engine, await self.engine.wait_lost())
-        engine = self.engine or await self._start(turn)
+        engine = await self._running(turn)
         if not self._listener.is_open:
-            await self._open_session(engine, turn)
+            await self._openings.open(engine, self._waiting(turn))
+            self._doubt = "it was opened again" if self._openings.is_reopened else ""
+        await self._fulfil_wishes(engine)
+        assert self.session_id is not None
+        return engine, self.session_id
+
+    async def _fulfil_wishes(self, engine: Engine) -> None:
         assert self.session_id is not None
         for what, wanted in list(self._listener.chosen.missing()):
             await self._choose_again(engine, self.session_id, what, wanted)
-        return engine, self.session_id
 
-    # -- getting ready: the process
-
-    async def _start(self, turn: Turn) -> Engine:
-        engine = self._make_engine(lambda session_id, event: self._hear(engine, session_id, event))
-        self.engine = engine
-        try:
-            await self._with_progress(turn, f"starting {self.name}", engine.start())
-        except BaseException:
-            self._let_go(engine)
-            raise
-        if engine.info.name:
-            self.info = engine.info
-        self._say_farewell(self._bury(engine))
-        return engine
-
-    def _hear(self, engine: Engine, session_id: str, event: Event) -> None:
-        if engine is self.engine:  # of an agent that was replaced, nothing is heard any more
-            self._listener.hear(session_id, event)
-
-    async def _bury(self, engine: Engine) -> None:
-        self._lost(engine, await engine.wait_lost())
-        await engine.close()
-
-    def _lost(self, engine: Engine, error: AgentError) -> None:
-        if self._let_go(engine):
-            why = f"A new agent process was started: {_first_sentence(error)}"
-            self._replacement = Notice(why)
-
-    def _let_go(self, engine: Engine) -> bool:
-        """Let the next prompt start another; whether it was the current one until now."""
-        if self.engine is not engine:
-            return False
-        self.engine = None
+    def _let_go(self) -> None:
         self._listener.is_open = False
-        return True
-
-    def _say_farewell(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work, name="agy farewell")
-        self._farewells.add(task)
-        task.add_done_callback(self._farewells.discard)
-
-    # -- getting ready: the session
-
-    async def _open_session(self, engine: Engine, turn: Turn) -> None:
-        self._listener.chosen.begin()
-        if self.session_id is not None and await self._load(engine, self.session_id, turn):
-            return
-        self._listener.forget_session()
-        await self._with_progress(turn, "opening a session", engine.new_session(self.cwd))
-
-    async def _load(self, engine: Engine, session_id: str, turn: Turn) -> bool:
-        self._listener.is_replaying = True
-        loading = engine.load_session(session_id, self.cwd)
-        try:
-            await self._with_progress(turn, "loading the session", loading)
-            await self._quiet()
-        except RequestFailed as error:
-            self._cannot_load(error)
-            return False
-        except AgentExited as error:
-            # It may well end again, each time that this session is loaded.
-            self._cannot_load(error)
-            self._listener.forget_session()
-            raise
-        finally:
-            self._listener.is_replaying = False
-        self._listener.is_open = True
-        return True
-
-    def _cannot_load(self, error: AgentError) -> None:
-        why = f"The earlier session could not be loaded: {_first_sentence(error)}"
-        now = "This is a new one: the agent does not remember what was said before."
-        self._news.append(Notice(f"{why} {now}", "warning"))
-
-    async def _quiet(self) -> None:
-        """Wait until the line is quiet: gemini-cli replays history after it has answered."""
-        for _ in range(QUIET_TRIES):
-            self._listener.has_heard = False
-            await asyncio.sleep(QUIET)
-            if not self._listener.has_heard:
-                return
-
-    async def _choose_again(
-        self, engine: Engine, session_id: str, what: Selector, wanted: str
-    ) -> None:
-        chosen = self._listener.chosen
-        try:
-            chosen.want(what, await engine.choose(session_id, what, self.choices[what], wanted))
-        except RequestFailed as error:
-            chosen.give_up(what)
-            self._news.append(Notice(f"The {what} {wanted} could not be set: {error}", "warning"))
 
     # -- what is told meanwhile
 
-    async def _with_progress(self, turn: Turn, text: str, work: Awaitable[T]) -> T:
-        ticking = asyncio.create_task(_tick(turn, text), name="agy progress")
-        try:
-            return await work
-        finally:
-            ticking.cancel()
+    def _waiting(self, turn: Turn) -> Callable[[str, Awaitable[object]], Awaitable[object]]:
+        async def wait(text: str, work: Awaitable[object]) -> object:
+            ticking = asyncio.create_task(_tick(turn, text), name="agy progress")
+            try:
+                return await work
+            finally:
+                ticking.cancel()
+
+        return wait
 
     def _tell_news(self, turn: Turn) -> None:
-        news = [self._replacement, *self._news, *self._listener.take_early()]
-        self._replacement, self._news = None, []
+        if history := self._openings.history:
+            turn.take(Replayed(history))
+        news = [*self._processes.take_news(), *self._openings.news, *self._listener.take_early()]
+        self._openings.news, self._openings.history = [], ()
         for notice in news:
-            if notice is not None:
-                turn.take(notice)
+            turn.take(notice)
 
 
 def _silent_turn() -> Turn:
@@ -316,7 +438,3 @@ async def _tick(turn: Turn, text: str) -> None:
         await asyncio.sleep(1.0)
         waited = asyncio.get_running_loop().time() - start
         turn.take(Progress(f"{text} ({waited:.0f} s)"))
-
-
-def _first_sentence(error: AgentError) -> str:
-    return str(error).partition(". ")[0].partition("\n")[0].rstrip(".") + "."

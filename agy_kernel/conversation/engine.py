@@ -8,10 +8,20 @@ already seen as following them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from ..errors import AgentError
-from ..events import AgentInfo, AuthMethod, Capabilities, Choices, Event, Selector, SessionState
+from ..events import (
+    AgentInfo,
+    AuthMethod,
+    Capabilities,
+    Choices,
+    Event,
+    SessionInfo,
+    SessionState,
+)
+
+Opening = Literal["new", "load", "resume", "fork"]
 
 EventSink = Callable[[str, Event], None]
 """Called with a session id and an event; must not wait."""
@@ -43,11 +53,20 @@ class Engine(Protocol):
     async def start(self) -> None:
         """Start it; cancelling this ends it again."""
 
-    async def new_session(self, cwd: str) -> SessionState:
-        """Open a session in a folder."""
+    async def authenticate(self, method_id: str) -> None:
+        """Sign in; may take as long as a person does."""
 
-    async def load_session(self, session_id: str, cwd: str) -> SessionState:
-        """Open a session of an earlier process; its history comes as events before it opens."""
+    async def logout(self) -> None:
+        """Forget the sign-in."""
+
+    async def open_session(self, how: Opening, cwd: str, session_id: str = "") -> SessionState:
+        """Open a session in a folder; the history of a loaded one comes as events before."""
+
+    async def list_sessions(self, cwd: str) -> list[SessionInfo]:
+        """The agent's own list of sessions in a folder."""
+
+    async def delete_session(self, session_id: str) -> None:
+        """Delete a session for good."""
 
     async def prompt(self, session_id: str, blocks: Sequence[dict[str, Any]]) -> None:
         """Send a prompt, and wait until its turn has ended."""
@@ -61,10 +80,8 @@ class Engine(Protocol):
     async def close_session(self, session_id: str) -> None:
         """Close a session; what runs in it ends."""
 
-    async def choose(
-        self, session_id: str, what: Selector, choices: Choices, value: str
-    ) -> Choices:
-        """Choose a model or a mode; returns the choices as they are then."""
+    async def choose(self, session_id: str, what: str, choices: Choices, value: str) -> Choices:
+        """Choose a model, a mode or another value; returns the choices as they are then."""
 
     def terminate(self) -> None:
         """Ask the process to end."""

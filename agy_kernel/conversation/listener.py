@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from ..events import (
+    MODE,
     Asked,
     Command,
     CommandsChanged,
@@ -20,6 +23,7 @@ from ..events import (
 )
 from .chosen import Chosen
 from .routing import Routes
+from .turn import Turn
 
 HELD_EVENTS = 1_000
 
@@ -31,7 +35,7 @@ class Listener:
     the turn that they belong to; history comes while a session is being loaded, and is not shown.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, chosen: Chosen) -> None:
         self.session_id: str | None = None
         self.is_open = False
         self.is_replaying = False
@@ -39,9 +43,11 @@ class Listener:
         self.commands: tuple[Command, ...] = ()
         self.title: str | None = None
         self.context: UsageChanged | None = None
-        self.chosen = Chosen()
+        self.chosen = chosen
         self.routes = Routes()
+        self.waiting: Turn | None = None
         self._held: deque[tuple[str, Event]] = deque(maxlen=HELD_EVENTS)
+        self._replayed: deque[Event] = deque(maxlen=HELD_EVENTS)
         self._early_words = ""
         self._early_notices: list[Notice] = []
 
@@ -50,6 +56,8 @@ class Listener:
         self.has_heard = True
         if isinstance(event, SessionOpened):
             self._opened(event.state)
+        elif isinstance(event, Asked) and not session_id and self.waiting is not None:
+            self.waiting.take(event)
         elif session_id == self.session_id and (self.is_open or self.is_replaying):
             self._take(event)
         else:
@@ -57,11 +65,26 @@ class Listener:
             self._held.append((session_id, event))
             self._refuse(event)
 
+    @contextmanager
+    def waits(self, turn: Turn) -> Iterator[None]:
+        """While a turn waits for its session, it is asked what belongs to no session."""
+        self.waiting = turn
+        try:
+            yield
+        finally:
+            self.waiting = None
+
     def forget_session(self) -> None:
         """The next session will be a new one."""
         self.session_id = self.title = self.context = None
         self.is_open = False
         self.routes.forget()
+
+    def take_replayed(self) -> tuple[Event, ...]:
+        """The history that came while the session was being loaded; asked again, it is nothing."""
+        replayed = tuple(self._replayed)
+        self._replayed.clear()
+        return replayed
 
     def take_early(self) -> list[Notice]:
         """What the agent said before the first prompt; asked again, it is nothing."""
@@ -76,8 +99,7 @@ class Listener:
             self.routes.forget()
         self.session_id = state.id
         self.is_open = not self.is_replaying
-        self.chosen.told("model", state.models)
-        self.chosen.told("mode", state.modes)
+        self.chosen.told(state.choices)
         held = [event for session_id, event in self._held if session_id == state.id]
         self._held.clear()
         for event in held:
@@ -87,11 +109,8 @@ class Listener:
         match event:
             case CommandsChanged(commands):
                 self.commands = commands
-            case ModeChanged(mode_id):
-                self.chosen.told_current("mode", mode_id)
-            case ConfigChanged(models, modes):
-                self.chosen.told("model", models)
-                self.chosen.told("mode", modes)
+            case ModeChanged() | ConfigChanged():
+                self._choose(event)
             case SessionInfoChanged(title):
                 self.title = title
             case UsageChanged():
@@ -100,9 +119,22 @@ class Listener:
             case _:
                 self._pass_on(event)
 
+    def _choose(self, event: ModeChanged | ConfigChanged) -> None:
+        before = self.chosen.known.get(MODE)
+        if isinstance(event, ModeChanged):
+            self.chosen.told_mode(event.mode_id)
+        else:
+            self.chosen.told(event.choices)
+        mode, turn = self.chosen.known.get(MODE), self.routes.current
+        if before is None or mode is None or before.current in ("", mode.current):
+            return
+        if turn is not None and not turn.ended:
+            turn.take(Notice(f"The agent has changed to mode {mode.name()}.", "debug"))
+
     def _pass_on(self, event: Event) -> None:
         if self.is_replaying:
             self._refuse(event)
+            self._replayed.append(event)
         elif (turn := self.routes.owner(event)) is not None:
             turn.take(event)
         else:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..events import Answer, Question
+from ..questions import Answer, Permission, Question
 
 Policy = Literal["ask", "deny", "allow"]
 
 HOW_TO_ALLOW = "AGY_PERMISSIONS=allow, set before the kernel starts, would allow it"
+NOBODY = "nobody can answer here (the front end takes no input)"
+FOR_A_PERSON = f"this is a question for a person, and {NOBODY}"
 
 
 def decide(question: Question, policy: Policy, human: bool) -> Answer | None:
@@ -18,23 +20,22 @@ def decide(question: Question, policy: Policy, human: bool) -> Answer | None:
         policy: what the user set.
         human: whether anybody is there to answer (``allow_stdin`` of the request).
     """
+    if isinstance(question, Permission):
+        return _decide_permission(question, policy, human)
+    return None if human else Answer(None, by="nobody", why=FOR_A_PERSON, declined=True)
+
+
+def _decide_permission(question: Permission, policy: Policy, human: bool) -> Answer | None:
+    if question.is_choice:
+        return None if human else Answer(None, by="nobody", why=FOR_A_PERSON)
     # Allowed only once: a machine must not make a choice for good.
     once = question.offered("allow_once")
-    if question.is_permission and policy == "allow" and once is not None:
+    if policy == "allow" and once is not None:
         return Answer(once, by="policy", why="AGY_PERMISSIONS is allow")
-    if question.is_permission and policy == "deny":
+    if policy == "deny":
         return _refusal(question, "policy", "AGY_PERMISSIONS is deny")
-    if not human:
-        return _nobody(question)
-    return None
+    return None if human else _refusal(question, "nobody", f"{NOBODY}; {HOW_TO_ALLOW}")
 
 
-def _nobody(question: Question) -> Answer:
-    nobody = "nobody can answer here (the front end takes no input)"
-    if not question.is_permission:
-        return Answer(None, by="nobody", why=f"this is a question for a person, and {nobody}")
-    return _refusal(question, "nobody", f"{nobody}; {HOW_TO_ALLOW}")
-
-
-def _refusal(question: Question, by: str, why: str) -> Answer:
+def _refusal(question: Permission, by: str, why: str) -> Answer:
     return Answer(question.offered("reject_once", "reject_always"), by=by, why=why)

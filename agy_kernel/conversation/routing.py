@@ -7,15 +7,8 @@ earlier turn goes to that turn.
 
 from __future__ import annotations
 
-from ..events import (
-    Answer,
-    Asked,
-    ContentChunk,
-    Event,
-    Question,
-    TextChunk,
-    ToolCallUpdate,
-)
+from ..events import Asked, ContentChunk, Event, LinkVisited, TextChunk, ToolCallUpdate
+from ..questions import Answer, Form, Link, Permission, Question
 from .turn import Turn
 
 REMEMBERED_TURNS = 8
@@ -48,6 +41,10 @@ class Routes:
         call = _call(event)
         if call is not None:
             return self._of_call(call)
+        if isinstance(event, LinkVisited):
+            return self._owned.get(f"link {event.link_id}", self.current)
+        if isinstance(event, Asked):
+            return self._of_question(event.question)
         if isinstance(event, TextChunk | ContentChunk) and event.message_id:
             return self._own(f"message {event.message_id}")
         return self.current
@@ -63,6 +60,15 @@ class Routes:
             self._owned.pop(key, None)
         return self._own(key)
 
+    def _of_question(self, question: Question) -> Turn | None:
+        """Forms and links belong to the call that needs them, if they name one."""
+        owner = self.current
+        if isinstance(question, Form | Link) and question.call_id:
+            owner = self._owned.get(f"call {question.call_id}", owner)
+        if isinstance(question, Link) and owner is not None:
+            self._owned[f"link {question.id}"] = owner
+        return owner
+
     def _own(self, key: str) -> Turn | None:
         if key not in self._owned and self.current is not None:
             self._owned[key] = self.current
@@ -70,6 +76,6 @@ class Routes:
 
 
 def _call(event: Event) -> ToolCallUpdate | None:
-    if isinstance(event, Asked):
+    if isinstance(event, Asked) and isinstance(event.question, Permission):
         return event.question.call
     return event if isinstance(event, ToolCallUpdate) else None

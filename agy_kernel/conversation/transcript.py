@@ -7,21 +7,22 @@ change is the same object in both, so that a display can see what to draw again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..events import (
-    Answer,
     Answered,
     Asked,
+    Compaction,
     ContentChunk,
     Diff,
     Event,
+    LinkVisited,
     Location,
     Notice,
-    PlanEntry,
     PlanUpdate,
-    Question,
+    Replayed,
     Role,
     TextChunk,
     ToolCallUpdate,
@@ -31,6 +32,8 @@ from ..events import (
     Usage,
     UsageChanged,
 )
+from ..questions import Answer, Form, Link, Permission, Question
+from .history import History, history
 
 NEVER_EXECUTED = "Tool call was approved but never executed."
 HARMLESS_KINDS = {"read", "search", "think", "switch_mode"}
@@ -64,9 +67,13 @@ class ToolCall:
             replace by a word of success.
         question: the question that was asked about it, if one was.
         answer: how that was answered; None while it is open.
+        printed: what its terminal printed, in parts that grow by doubling: adding a little to a
+            lot costs little.
+        exit_status: of the command in its terminal.
         stands_for: id of an approved call that the agent ran under this id instead.
         superseded: whether the work was done under another id (Antigravity RC01, seed run 6, 7).
         unfinished: whether the turn ended without a final status.
+        inquires: whether a form or a link was shown in its name.
     """
 
     id: str
@@ -78,17 +85,21 @@ class ToolCall:
     locations: tuple[Location, ...] = ()
     raw_input: Any = None
     raw_output: Any = None
+    printed: tuple[str, ...] = ()
+    exit_status: int | None = None
     meta: Any = field(default_factory=dict, compare=False)
-    question: Question | None = field(default=None, compare=False)
+    question: Permission | None = field(default=None, compare=False)
     answer: Answer | None = None
     stands_for: str | None = None
     superseded: bool = False
     unfinished: bool = False
+    inquires: bool = False
 
     @property
     def unasked(self) -> bool:
         """Whether it ran although nobody was asked, and could have changed something."""
-        asked = self.question is not None or self.stands_for is not None
+        is_inquiry = self.inquires and self.kind == "other"  # claude's AskUserQuestion
+        asked = self.question is not None or self.stands_for is not None or is_inquiry
         return self.status in RUNNING and self.kind not in HARMLESS_KINDS and not asked
 
     @property
@@ -100,20 +111,41 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The agent's plan, as it stands."""
+    """The agent's plan, as it stands; without anything in it when the agent has dropped it."""
 
-    entries: tuple[PlanEntry, ...]
+    update: PlanUpdate
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A notice, or an update of a kind unknown to us."""
+    """A notice, or an update of a kind unknown to us.
+
+    Args:
+        count: how often it came.
+        about: what it tells the state of, if it does: a later remark takes its place.
+    """
 
     text: str
     severity: str = "info"
+    count: int = 1
+    about: str = ""
 
 
-Entry = Message | Attachment | ToolCall | Plan | Remark
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """A form or a link, and what became of it.
+
+    Args:
+        answer: None while it is open.
+        visited: whether the agent says that all is done at the link.
+    """
+
+    question: Form | Link = field(compare=False)
+    answer: Answer | None = None
+    visited: bool = False
+
+
+Entry = Message | Attachment | ToolCall | Plan | Remark | Inquiry | History
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +171,17 @@ class Transcript:
         )
 
     @property
+    def inquiries(self) -> tuple[Inquiry, ...]:
+        """The forms and links, in order."""
+        return tuple(e for e in self.entries if isinstance(e, Inquiry))
+
+    @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The tool calls, in order."""
         return tuple(e for e in self.entries if isinstance(e, ToolCall))
 
 
-def fold(  # noqa: C901, PLR0911  # a case for each event
+def fold(  # noqa: C901, PLR0911, PLR0912  # a case for each event
     transcript: Transcript, event: Event
 ) -> Transcript:
     """The transcript after one more event; events that are not of a turn leave it as it is."""
@@ -157,21 +194,36 @@ def fold(  # noqa: C901, PLR0911  # a case for each event
         case ToolCallUpdate():
             return _fold_call(transcript, event)
         case Asked(question):
-            return _fold_call(transcript, question.call, question=question)
+            return _fold_question(transcript, question)
         case Answered(question, answer):
             return _fold_answer(transcript, question, answer)
-        case PlanUpdate(entries):
-            return _fold_plan(transcript, Plan(entries))
+        case LinkVisited(link_id):
+            return _fold_inquiry(transcript, lambda q: _is_link(q, link_id), visited=True)
+        case Replayed(events):
+            return _append(transcript, history(events))
+        case PlanUpdate():
+            return _fold_plan(transcript, event)
         case Notice(text, severity):
-            return _append(transcript, Remark(text, severity))
+            return _fold_remark(transcript, Remark(text, severity))
         case UnknownUpdate(kind):
-            return _append(transcript, Remark(f"update of an unknown kind: {kind}", "debug"))
+            return _fold_remark(transcript, Remark(f"update of an unknown kind: {kind}", "debug"))
+        case Compaction():
+            return _fold_compaction(transcript, event)
         case UsageChanged():
             return replace(transcript, context=event)
         case TurnEnded(stop_reason, usage):
             return close(replace(transcript, stop_reason=stop_reason, usage=usage))
         case _:
             return transcript
+
+
+def open_message(transcript: Transcript, chunk: TextChunk) -> Message | None:
+    """The message that a chunk goes on with; None where it begins another one."""
+    entry = transcript.entries[-1] if transcript.entries else None
+    if not isinstance(entry, Message) or entry.role != chunk.role:
+        return None
+    ids = {entry.message_id, chunk.message_id}
+    return entry if len(ids) == 1 or None in ids else None
 
 
 def close(transcript: Transcript) -> Transcript:
@@ -201,24 +253,67 @@ def _put(transcript: Transcript, index: int, entry: Entry) -> Transcript:
 def _fold_text(transcript: Transcript, chunk: TextChunk) -> Transcript:
     if not chunk.text or chunk.role == "user":
         return transcript
-    last = len(transcript.entries) - 1
-    entry = transcript.entries[last] if last >= 0 else None
-    if isinstance(entry, Message) and entry.role == chunk.role:
-        ids = {entry.message_id, chunk.message_id}
-        if len(ids) == 1 or None in ids:
-            known = entry.message_id or chunk.message_id
-            return _put(transcript, last, Message(entry.role, entry.text + chunk.text, known))
-    return _append(transcript, Message(chunk.role, chunk.text, chunk.message_id))
+    if (message := open_message(transcript, chunk)) is None:
+        return _append(transcript, Message(chunk.role, chunk.text, chunk.message_id))
+    known = message.message_id or chunk.message_id
+    longer = Message(message.role, message.text + chunk.text, known)
+    return _put(transcript, len(transcript.entries) - 1, longer)
 
 
-def _fold_plan(transcript: Transcript, plan: Plan) -> Transcript:
+def _fold_plan(transcript: Transcript, update: PlanUpdate) -> Transcript:
     for index, entry in enumerate(transcript.entries):
-        if isinstance(entry, Plan):
-            return _put(transcript, index, plan)
-    return _append(transcript, plan)
+        if isinstance(entry, Plan) and entry.update.id == update.id:
+            return _put(transcript, index, Plan(update))
+    return _append(transcript, Plan(update)) if update != PlanUpdate(id=update.id) else transcript
+
+
+def _fold_remark(transcript: Transcript, remark: Remark) -> Transcript:
+    for index, entry in enumerate(transcript.entries):
+        if not isinstance(entry, Remark):
+            continue
+        if remark.about and entry.about == remark.about:
+            return _put(transcript, index, remark)
+        if not remark.about and replace(entry, count=1) == remark:
+            return _put(transcript, index, replace(remark, count=entry.count + 1))
+    return _append(transcript, remark)
+
+
+def _fold_compaction(transcript: Transcript, event: Compaction) -> Transcript:
+    about = f"compaction {event.id}"
+    known = any(isinstance(e, Remark) and e.about == about for e in transcript.entries)
+    if known and event.status == "in_progress":
+        return transcript
+    text = f"compaction of the context: {event.status.replace('_', ' ')}"
+    return _fold_remark(transcript, Remark(text, "debug", about=about))
+
+
+def _fold_question(transcript: Transcript, question: Question) -> Transcript:
+    if isinstance(question, Permission):
+        return _fold_call(transcript, question.call, question=question)
+    if isinstance(question, Form | Link):
+        index, call = _find(transcript, question.call_id)
+        if call is not None:
+            transcript = _put(transcript, index, replace(call, inquires=True))
+        return _append(transcript, Inquiry(question))
+    return transcript
+
+
+def _fold_inquiry(
+    transcript: Transcript, is_meant: Callable[[Question], bool], **changes: Any
+) -> Transcript:
+    for index, entry in enumerate(transcript.entries):
+        if isinstance(entry, Inquiry) and is_meant(entry.question):
+            return _put(transcript, index, replace(entry, **changes))
+    return transcript
+
+
+def _is_link(question: Question, link_id: str) -> bool:
+    return isinstance(question, Link) and question.id == link_id
 
 
 def _fold_answer(transcript: Transcript, question: Question, answer: Answer) -> Transcript:
+    if not isinstance(question, Permission):
+        return _fold_inquiry(transcript, lambda asked: asked is question, answer=answer)
     _, known = _find(transcript, question.call.id)
     is_another = known is not None and known.question not in (None, question)
     if is_another:
@@ -229,7 +324,7 @@ def _fold_answer(transcript: Transcript, question: Question, answer: Answer) -> 
 def _fold_call(
     transcript: Transcript,
     update: ToolCallUpdate,
-    question: Question | None = None,
+    question: Permission | None = None,
     answer: Answer | None = None,
 ) -> Transcript:
     index, known = _find(transcript, update.id)
@@ -266,19 +361,27 @@ def _merge(call: ToolCall, update: ToolCallUpdate) -> ToolCall:
         "locations": update.locations,
         "raw_input": update.raw_input,
         "raw_output": update.raw_output,
-        "meta": dict(update.meta) or None,
+        "printed": _longer(call.printed, update.printed) if update.printed else None,
+        "exit_status": update.exit_status,
+        "meta": {**call.meta, **update.meta} if update.meta else None,
     }
     merged = replace(call, **{k: v for k, v in changed.items() if v is not None})
     unfinished = call.unfinished and merged.status not in FINAL
     return replace(merged, unfinished=unfinished, stands_for=None)  # which is found out anew
 
 
+def _longer(parts: tuple[str, ...], text: str) -> tuple[str, ...]:
+    while parts and len(parts[-1]) <= len(text):
+        parts, text = parts[:-1], parts[-1] + text
+    return (*parts, text)
+
+
 def _link(transcript: Transcript) -> Transcript:
     """Find the later call that carries out a superseded one; either may be told of first."""
     calls = [(i, e) for i, e in enumerate(transcript.entries) if isinstance(e, ToolCall)]
+    taken = {call.stands_for for _, call in calls}
     for at, approved in calls:
-        taken = any(call.stands_for == approved.id for _, call in calls)
-        if approved.superseded and not taken:
+        if approved.superseded and approved.id not in taken:
             for index, call in calls:
                 if index > at and _carries_out(call, approved):
                     return _put(transcript, index, replace(call, stands_for=approved.id))

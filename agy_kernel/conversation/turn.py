@@ -7,10 +7,22 @@ import contextlib
 from collections.abc import Callable
 from functools import partial
 
-from ..events import Answer, Answered, Asked, Event, Question, TextChunk, TurnBroken, TurnEnded
+from ..events import (
+    Answered,
+    Asked,
+    ContentChunk,
+    Event,
+    Progress,
+    TextChunk,
+    ToolCallUpdate,
+    TurnBroken,
+    TurnEnded,
+)
+from ..questions import Answer, Question
 
 # What Antigravity's builds let slip into the reply when they are cancelled (acp-v1.md, 2.2).
 LEAKS = ("context canceled", "The request was cancelled by the client.")
+WORDS = (TextChunk, ContentChunk, ToolCallUpdate, Asked)
 
 
 class Turn:
@@ -34,12 +46,27 @@ class Turn:
         self._ended = asyncio.Event()
         self._questions: list[Question] = []
         self.stopping = False
+        self.is_doubtful = False
+        """Whether an end without a word means that the agent has lost the session."""
+        self.is_lost = False
+        self.events = 0
+        self._has_words = False
         self.task: asyncio.Task[None] | None = None
 
     @property
     def ended(self) -> bool:
         """Whether it is over."""
         return self._ended.is_set()
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether a person is being waited for."""
+        return any(question.open for question in self._questions)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the agent has said or done anything."""
+        return self._has_words
 
     async def ends_within(self, seconds: float) -> bool:
         """Wait for its end, at most ``seconds``."""
@@ -50,6 +77,9 @@ class Turn:
 
     def take(self, event: Event) -> None:
         """Take the next event."""
+        if not isinstance(event, Progress):
+            self.events += 1
+        self._has_words = self._has_words or isinstance(event, WORDS)
         if isinstance(event, TurnEnded | TurnBroken):
             self._finish(event)
         elif isinstance(event, Asked):
@@ -82,9 +112,15 @@ class Turn:
     def _finish(self, event: TurnEnded | TurnBroken) -> None:
         if self.ended:
             return
+        if self.is_doubtful and isinstance(event, TurnEnded) and self._is_no_answer(event):
+            self.is_lost = True
+            return
         self._cancel_questions("agent", "the turn ended before an answer was given")
         self._ended.set()
         self._emit(event)
+
+    def _is_no_answer(self, end: TurnEnded) -> bool:
+        return not (self.stopping or self._has_words) and end.stop_reason in ("end_turn", "refusal")
 
     def _cancel_questions(self, by: str, why: str) -> None:
         for question in list(self._questions):

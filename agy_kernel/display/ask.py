@@ -1,4 +1,4 @@
-"""A question, put to a person: as buttons where the front end shows them, else as text.
+"""A question, put to a person: as a widget where the front end shows them, else as text.
 
 The ladder: a widget, with a handshake (the front end reports that it has a view of it); when no
 view has appeared within two seconds, a line of text as well, without waiting for it, so that a
@@ -11,14 +11,41 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from ..events import Answer, Option, Question
-from .html import escape, frame
+from ..questions import Answer, Question
+from ..text import clean
 from .output import Output
 
 VIEW_GRACE = 2.0
 LATE = "expired: this question has been answered"
+
+Give = Callable[[Answer], None]
+"""Called with the answer that a person gave at a widget."""
+
+
+class Face(Protocol):
+    """What a question looks like, as a widget and as text; one for each kind of question."""
+
+    def build(self, give: Give) -> Any:
+        """The widget, which calls ``give`` with the answer."""
+
+    def poll(self) -> None:
+        """Look whether the widget has come to an answer."""
+
+    def disable(self) -> None:
+        """The question is answered: no input counts any more."""
+
+    @property
+    def text(self) -> str:
+        """The whole question, as text."""
+
+    @property
+    def prompt(self) -> str:
+        """The line of text that is asked for next."""
+
+    def read(self, typed: str) -> Answer | None:
+        """Take a line of text; None asks for the next one."""
 
 
 @dataclass(slots=True)
@@ -39,39 +66,43 @@ class Asking:
 
     Args:
         question: what is asked.
-        html: what exactly would run.
-        text: the same in one line.
+        face: what it looks like.
         front_end: what is known of the front end; updated by what is seen here.
         use_widgets: whether clicks can arrive at all.
-        on_late_click: called when somebody clicks after the question was answered.
+        on_late_answer: called when somebody answers after the question was answered.
     """
 
     def __init__(
         self,
         question: Question,
-        html: str,
-        text: str,
+        face: Face,
         front_end: FrontEnd,
-        use_widgets: bool,
-        on_late_click: Callable[[], None],
+        use_widgets: bool = False,
+        on_late_answer: Callable[[], None] = lambda: None,
     ) -> None:
         self.question = question
-        self._text, self._front_end = text, front_end
-        self._on_late_click = on_late_click
+        self._face, self._front_end = face, front_end
+        self._on_late_answer = on_late_answer
         self.widget: Any = None
         if use_widgets:
-            self._build(html)
+            self.widget = face.build(self._given)
+            # Documented as experimental: set before the display, the front end counts its views.
+            self.widget._view_count = 0
+            self.widget.observe(self._seen, "_view_count")
         self._deadline = time.monotonic() + VIEW_GRACE
 
     def poll(self, output: Output) -> None:
         """Fall back to text when it is time, and look for what was typed."""
         if not self.question.open:
             return
+        if self.widget is not None:
+            self._face.poll()
         if self._front_end.at_the_line is self:
             self._read(output)
         elif self._line_is_free() and self._no_view_will_come():
             self._front_end.at_the_line = self
-            self._ask_as_text(output)
+            output.write(f"\n{clean(self._face.text)}\n")
+            output.ask(clean(self._face.prompt))
 
     def close(self) -> None:
         """Take the widget away; later clicks go nowhere."""
@@ -79,44 +110,15 @@ class Asking:
             _close_tree(self.widget)
             self.widget = None
 
-    # -- as a widget
-
-    def _build(self, html: str) -> None:
-        import ipywidgets as widgets
-
-        buttons = [self._button(option) for option in self.question.options]
-        row = widgets.HBox(buttons, layout=widgets.Layout(flex_flow="row wrap"))
-        what = widgets.HTML(html + _warnings(self.question))
-        self.widget = widgets.VBox([what, row])
-        # Documented as experimental: set before the display, the front end counts its views.
-        self.widget._view_count = 0
-        self.widget.observe(self._seen, "_view_count")
-
-    def _button(self, option: Option) -> Any:
-        import ipywidgets as widgets
-
-        label = f"⚠ {option.name}" if option.warning else option.name
-        button = widgets.Button(description=label, tooltip=option.warning or option.name)
-        button.layout.width = "auto"
-        button.on_click(lambda _: self._clicked(option))
-        return button
-
     def _seen(self, change: Any) -> None:
         if change["new"]:
             self._front_end.shows_widgets = True
 
-    def _clicked(self, option: Option) -> None:
+    def _given(self, answer: Answer) -> None:
         self._front_end.shows_widgets = True
-        if not self.question.answer(Answer(option, by="you")):
-            self._on_late_click()
-        self._disable()
-
-    def _disable(self) -> None:
-        if self.widget is not None:
-            for button in self.widget.children[1].children:
-                button.disabled = True
-
-    # -- as text
+        if not self.question.answer(answer):
+            self._on_late_answer()
+        self._face.disable()
 
     def _line_is_free(self) -> bool:
         other = self._front_end.at_the_line
@@ -129,40 +131,15 @@ class Asking:
             self._front_end.shows_widgets = False
         return self._front_end.shows_widgets is False
 
-    def _ask_as_text(self, output: Output) -> None:
-        warning = f"\nWarning: {self.question.warning}" if self.question.warning else ""
-        output.write(f"\n{self._text}{warning}\n")
-        for number, option in enumerate(self.question.options, 1):
-            note = f"  (warning: {option.warning})" if option.warning else ""
-            output.write(f"  {number}. {option.name}{note}\n")
-        self._prompt(output)
-
-    def _prompt(self, output: Output) -> None:
-        output.ask(f"Answer with a number from 1 to {len(self.question.options)}: ")
-
     def _read(self, output: Output) -> None:
         typed = output.typed()
         if typed is None:
             return
-        option = _chosen(typed, self.question.options)
-        if option is None:
-            self._prompt(output)
+        answer = self._face.read(typed)
+        if answer is None:
+            output.ask(clean(self._face.prompt))
         else:
-            self.question.answer(Answer(option, by="you"))
-
-
-def _chosen(typed: str, options: tuple[Option, ...]) -> Option | None:
-    typed = typed.strip()
-    if typed.isdecimal() and 1 <= int(typed) <= len(options):
-        return options[int(typed) - 1]
-    named = [o for o in options if o.name.casefold() == typed.casefold()]
-    return named[0] if len(named) == 1 else None
-
-
-def _warnings(question: Question) -> str:
-    lines = [question.warning] if question.warning else []
-    lines += [f"{option.name}: {option.warning}" for option in question.options if option.warning]
-    return "".join(frame(f"⚠ <b>{escape(line)}</b>") for line in lines)
+            self.question.answer(answer)
 
 
 def _close_tree(widget: Any) -> None:

@@ -6,13 +6,15 @@ tests/agents/traffic, and of Antigravity's native tools.
 
 from __future__ import annotations
 
-import json
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..conversation.transcript import ToolCall
 from ..events import Content, Diff, Terminal
+from .arguments import as_json
+from .mcp import mcp_tool, unwrapped
 
 COMMAND_KEYS = ("command", "CommandLine", "cmd", "command_line")
 FOLDER_KEYS = ("cwd", "Cwd", "workdir", "working_dir", "dir_path", "directory")
@@ -20,11 +22,23 @@ FILE_KEYS = ("file_path", "filePath", "path", "TargetFile", "target_file", "Abso
 OUTPUT_KEYS = ("formatted_output", "aggregated_output", "output")
 TEXT_KEYS = ("content", "text", "error", "message")
 EXIT_KEYS = ("exit_code", "exitCode", "exit_status")
+MOVE_KEYS = (
+    ("source", "destination"),
+    ("source_path", "destination_path"),
+    ("old_path", "new_path"),
+    ("oldPath", "newPath"),
+    ("from", "to"),
+    ("src", "dst"),
+)
 FINAL = ("completed", "failed")
+COMPARED_CHARS = 100_000
+PLAIN_ID = re.compile(r"[\w.:/-]{1,60}", re.ASCII)
 
 
 def command_of(call: ToolCall) -> str:
     """The command that a call runs, if it runs one; without the shell around it."""
+    if mcp_tool(call) is not None:
+        return ""
     raw = arguments_of(call)
     for key in COMMAND_KEYS:
         value = raw.get(key)
@@ -48,21 +62,39 @@ def files_of(call: ToolCall) -> tuple[str, ...]:
     return (named,) if named else ()
 
 
+def moved_of(call: ToolCall) -> tuple[str, str] | None:
+    """The paths of a file before and after, of a call that moves or renames one."""
+    for diff in call.changes:
+        if diff.moved_from and diff.moved_from != diff.path:
+            return diff.moved_from, diff.path
+    if call.kind != "move":
+        return None
+    raw = arguments_of(call)
+    for keys in MOVE_KEYS:
+        old, new = (_first(raw, [key]) for key in keys)
+        if old and new:
+            return old, new
+    return (call.paths[0], call.paths[1]) if len(call.paths) == 2 else None
+
+
 def arguments_of(call: ToolCall) -> Mapping[str, Any]:
     """The arguments of a call; empty where they are no object."""
     raw = call.raw_input
-    if not isinstance(raw, Mapping):
-        return {}
     # MCP tools come in an envelope (seed, phase 2, 3).
-    inner = raw.get("arguments")
-    return inner if isinstance(inner, Mapping) and len(raw) == 1 else raw
+    return unwrapped(raw) if isinstance(raw, Mapping) else {}
 
 
 def exit_status_of(call: ToolCall) -> str:
     """The exit status of a command, unless it is 0 or unknown."""
     raw = call.raw_output if isinstance(call.raw_output, Mapping) else {}
-    value = next((raw[key] for key in EXIT_KEYS if raw.get(key) is not None), 0)
-    return str(value) if value not in (0, "0") else ""
+    value = next((raw[key] for key in EXIT_KEYS if raw.get(key) is not None), call.exit_status)
+    return str(value) if value not in (0, "0", None) else ""
+
+
+def is_program(call: ToolCall) -> bool:
+    """Whether a program's output is shown, which may move about on its terminal."""
+    has_terminal = bool(call.printed) or any(isinstance(c, Terminal) for c in call.content)
+    return call.kind == "execute" or has_terminal or bool(command_of(call))
 
 
 def output_of(call: ToolCall) -> str:
@@ -77,17 +109,20 @@ def texts_of(call: ToolCall) -> list[tuple[str, str]]:
     codex-acp describes a command in the content of its permission request, and leaves it there.
     """
     told = "\n".join(text for item in call.content if (text := _text(item)))
-    returned = _returned(call)
-    if not told or told.split() == returned.split():
+    returned = max(_returned(call), "".join(call.printed), key=len)
+    if not told or _say_the_same(told, returned):
         return [("output", returned)]
-    own = returned if isinstance(call.raw_output, Mapping) else ""
+    own = returned if isinstance(call.raw_output, Mapping) or call.printed else ""
     is_output = call.status in FINAL and not own
     return [("output" if is_output else "details", told), ("output", own)]
 
 
-def as_json(value: Any) -> str:
-    """Any value, for people."""
-    return json.dumps(value, ensure_ascii=False, indent=1, default=str)
+def short_id(call: ToolCall) -> str:
+    """What to type after a command for this call; empty where its id cannot be typed."""
+    if PLAIN_ID.fullmatch(call.id):
+        return call.id
+    parts = PLAIN_ID.findall(call.id)
+    return str(max(parts, key=len)) if parts else ""
 
 
 def _returned(call: ToolCall) -> str:
@@ -126,12 +161,18 @@ def _is_shell(words: list[str]) -> bool:
 def _text(item: Content | Diff | Terminal) -> str:
     if isinstance(item, Terminal):
         return item.output
-    if isinstance(item, Content) and item.type != "image":
-        return _unfenced(item.text) or item.name or item.uri
-    return ""
+    return _unfenced(item.text) if isinstance(item, Content) and item.type == "text" else ""
+
+
+def _say_the_same(one: str, other: str) -> bool:
+    if len(one) + len(other) > COMPARED_CHARS:
+        return one.strip() == other.strip()
+    return one.split() == other.split()
 
 
 def _unfenced(text: str) -> str:
-    lines = text.strip().split("\n")
-    fenced = len(lines) > 2 and lines[0].startswith("```") and lines[-1].startswith("```")
-    return "\n".join(lines[1:-1]) if fenced else text
+    inner = text.strip()
+    if not inner.startswith("```") or "\n" not in inner:
+        return text
+    body, _, last = inner.partition("\n")[2].rpartition("\n")
+    return body if last.startswith("```") else text

@@ -17,6 +17,8 @@ SHOWN_LINES = 60
 FOLDED_LINES = 500
 LINE_CHARS = 1_000
 MOST_PAIRS = 25_000
+MOST_STEPS = 1_000_000
+DEEPEST = 8
 
 STYLES: dict[str, str] = {"+": ADDED, "-": REMOVED, "…": FAINT, "\\": FAINT}
 
@@ -38,13 +40,6 @@ class Lines:
     removed: int
 
 
-def what(diff: Diff) -> str:
-    """What happens to the file: ``new file``, ``deleted`` or ``changed``."""
-    if diff.deleted:
-        return "deleted"
-    return "new file" if diff.old is None else "changed"
-
-
 @lru_cache(maxsize=64)
 def compare(diff: Diff) -> Lines:
     """The lines that differ, with three lines of context around them."""
@@ -55,8 +50,12 @@ def compare(diff: Diff) -> Lines:
     return Lines(lines, counts["+"], counts["-"])
 
 
-def render(diff: Diff) -> str:
-    """The diff as HTML; what is long is folded, with its number of lines, or left out."""
+def render(diff: Diff, full: str) -> str:
+    """The diff as HTML; what is long is folded, with its number of lines, or left out.
+
+    Args:
+        full: the command that shows all of it.
+    """
     lines = compare(diff).lines
     if not lines:
         return pre_lines([("(no change)" if diff.old and not diff.deleted else "(empty)", FAINT)])
@@ -64,9 +63,9 @@ def render(diff: Diff) -> str:
         return _block(lines)
     rest, left_out = lines[SHOWN_LINES:][:FOLDED_LINES], len(lines) - SHOWN_LINES - FOLDED_LINES
     if left_out > 0:
-        rest = (*rest, Line("…", f"{left_out} lines are not shown here; %agy diff shows all"))
+        rest = (*rest, Line("…", f"{left_out:,} lines are not shown here: {full}"))
     count = len(lines) - SHOWN_LINES
-    return _block(lines[:SHOWN_LINES]) + fold(f"{count} more lines", _block(rest))
+    return _block(lines[:SHOWN_LINES]) + fold(f"{count:,} more lines", _block(rest))
 
 
 def plain(diff: Diff) -> str:
@@ -109,26 +108,30 @@ def _script(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
     tail = next((i for i in range(most) if old[-1 - i] != new[-1 - i]), most)
     end_old, end_new = len(old) - tail, len(new) - tail
     yield from (Line(" ", text) for text in old[:head])
-    yield from _by_landmarks(old[head:end_old], new[head:end_new])
+    yield from _matched(old[head:end_old], new[head:end_new])
     yield from (Line(" ", text) for text in old[end_old:])
 
 
-def _by_landmarks(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
+def _matched(old: Sequence[str], new: Sequence[str], depth: int = 0) -> Iterator[Line]:
     """Compare; large texts piecewise, between lines that both have once and in the same order."""
-    landmarks = [] if _is_quick(old, new) else _landmarks(old, new)
+    if _is_quick(old, new):
+        yield from _by_difflib(old, new)
+        return
+    landmarks = _landmarks(old, new) if depth < DEEPEST else []
+    if not landmarks:
+        yield from (Line("-", text) for text in old)
+        yield from (Line("+", text) for text in new)
+        return
     i = j = 0
     for next_i, next_j in landmarks:
-        yield from _matched(old[i:next_i], new[j:next_j])
+        yield from _matched(old[i:next_i], new[j:next_j], depth + 1)
         yield Line(" ", old[next_i])
         i, j = next_i + 1, next_j + 1
-    yield from _matched(old[i:], new[j:])
+    yield from _matched(old[i:], new[j:], depth + 1)
 
 
-def _matched(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
-    if _is_quick(old, new):
-        opcodes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    else:
-        opcodes = [("replace", 0, len(old), 0, len(new))]
+def _by_difflib(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
+    opcodes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     for tag, i1, i2, j1, j2 in opcodes:
         if tag == "equal":
             yield from (Line(" ", text) for text in old[i1:i2])
@@ -138,19 +141,20 @@ def _matched(old: Sequence[str], new: Sequence[str]) -> Iterator[Line]:
 
 
 def _is_quick(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Whether there are few enough pairs of equal lines: matching looks at each, and again."""
+    """Whether difflib is: it looks at each pair of equal lines, and at all lines for each match."""
     counts = Counter(new)
-    return sum(counts[line] for line in old) <= MOST_PAIRS
+    pairs = sum(counts[line] for line in old)
+    return pairs <= MOST_PAIRS and min(pairs, len(old)) * len(old) <= MOST_STEPS
 
 
 def _landmarks(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     in_old, in_new = Counter(old), Counter(new)
     place = {line: j for j, line in enumerate(new) if in_new[line] == 1}
     pairs = [(i, place[line]) for i, line in enumerate(old) if in_old[line] == 1 and line in place]
-    return _longest_rising(pairs)
+    return longest_rising(pairs)
 
 
-def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The longest subsequence whose second members rise."""
     ends: list[int] = []  # of the best subsequence of each length, the last second member
     last: list[int] = []  # and the index of that pair

@@ -2,49 +2,63 @@
 
 from __future__ import annotations
 
-from ..conversation.transcript import Attachment, Entry, Message, Plan, Remark, ToolCall
+from ..conversation.history import History
+from ..conversation.transcript import Attachment, Entry, Inquiry, Message, Plan, Remark, ToolCall
+from . import contents, earlier, inquiries, plans
+from .headings import summary
 from .html import escape, faint, fold, frame
+from .inquiries import inquiry_html
 from .markdown import safe, to_html
-from .media import describe, picture
 from .pages import Segment
-from .tools import card, summary
+from .place import Place
+from .tools import card
 
-PLAN_MARKS = {"completed": "☑", "in_progress": "◐"}
 SEVERITY_MARKS = {"warning": "⚠ ", "error": "✗ "}
 
 
-def markdown(entry: Entry, segment: Segment, folder: str) -> str:
+def markdown(  # noqa: C901, PLR0911  # a case for each entry
+    entry: Entry, segment: Segment, place: Place
+) -> str:
     """A part of an entry, as Markdown that is safe in a trusted output."""
     match entry:
+        case Inquiry():
+            return inquiry_html(entry)
+        case History():
+            return earlier.html(entry)
         case Message() if entry.role == "agent":
             return safe(segment.text(entry))
         case Message():
             return _thought(segment.text(entry))
         case ToolCall():
-            return card(entry, folder)
-        case Plan(entries):
-            lines = (f"{_plan_mark(e.status)} {escape(e.content)}" for e in entries)
-            return frame("<b>plan</b><br>" + "<br>".join(lines))
-        case Remark(text, severity):
-            return frame(faint(SEVERITY_MARKS.get(severity, "") + escape(text)))
+            return card(entry, place)
+        case Plan(update):
+            return plans.plan_html(update, place)
+        case Remark():
+            mark = SEVERITY_MARKS.get(entry.severity, "")
+            return frame(faint(mark + escape(_remark(entry))))
         case Attachment(chunk):
-            is_image = chunk.content.type == "image"
-            return frame(picture(chunk.content) if is_image else describe(chunk.content))
+            return frame(contents.block(chunk.content, place, id(entry)))
 
 
-def plain(entry: Entry, folder: str) -> str:
+def plain(  # noqa: PLR0911  # a case for each entry
+    entry: Entry, place: Place
+) -> str:
     """An entry as plain text."""
     match entry:
+        case Inquiry():
+            return f"[{inquiries.plain(entry)}]"
+        case History():
+            return f"[{earlier.plain(entry)}]"
         case Message():
             return entry.text
         case ToolCall():
-            return f"[{summary(entry, folder)}]"
-        case Plan(entries):
-            return "\n".join(f"{_plan_mark(e.status)} {e.content}" for e in entries)
-        case Remark(text):
-            return f"[{text}]"
+            return f"[{summary(entry, place)}]"
+        case Plan(update):
+            return plans.plain(update)
+        case Remark():
+            return f"[{_remark(entry)}]"
         case Attachment(chunk):
-            return f"[{chunk.content.type}]"
+            return f"[{contents.line(chunk.content, place)}]"
 
 
 def _thought(text: str) -> str:
@@ -52,5 +66,5 @@ def _thought(text: str) -> str:
     return fold(faint(f"thought, {words} word{'s' if words != 1 else ''}"), to_html(text))
 
 
-def _plan_mark(status: str) -> str:
-    return PLAN_MARKS.get(status, "☐")
+def _remark(remark: Remark) -> str:
+    return f"{remark.text} (× {remark.count:,})" if remark.count > 1 else remark.text

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from ..conversation.transcript import Message, ToolCall, Transcript
 from ..errors import AgyError, TurnCancelled, TurnFailed
 from ..events import AgentInfo, TurnBroken, TurnEnded
+from ..text import clean
 from .html import block, escape, faint
-from .markdown import clean
 
 RECORD_TYPE = "application/vnd.agy-kernel.turn+json"
 AGENT_FAILURE = "Agent execution error:"
+# Antigravity says so in the text of a turn that looks successful (public report 14).
+SERVER_FAILURE = re.compile(r"^The MCP server '([^'\n]{1,80})' failed to initialize", re.MULTILINE)
 
 CUT_OFF = {
     "refusal": (
@@ -38,7 +41,15 @@ class Circumstances:
 
 def footer(transcript: Transcript, ending: TurnEnded | TurnBroken, how: Circumstances) -> str:
     """The line for people, as Markdown."""
-    return block(faint(escape(line(transcript, ending, how))))
+    said = faint(escape(line(transcript, ending, how)))
+    servers = failed_servers(transcript)
+    warning = f"⚠ MCP server failed: {escape(', '.join(servers))}<br>" if servers else ""
+    return block(warning + said)
+
+
+def failed_servers(transcript: Transcript) -> list[str]:
+    """The MCP servers that did not start, as far as the agent tells."""
+    return list(dict.fromkeys(SERVER_FAILURE.findall(transcript.text)))
 
 
 def line(transcript: Transcript, ending: TurnEnded | TurnBroken, how: Circumstances) -> str:
@@ -67,6 +78,7 @@ def record(
             "sent": how.sent,
             "stop_reason": getattr(ending, "stop_reason", None),
             "error": str(ending.error) if isinstance(ending, TurnBroken) else None,
+            "failed_mcp_servers": failed_servers(transcript),
             "tool_calls": [_call(call) for call in transcript.tool_calls],
             "permissions": [_decision(c) for c in transcript.tool_calls if c.answer],
             "usage": usage and {"input": usage.input, "output": usage.output, "total": usage.total},

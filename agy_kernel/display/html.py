@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import html
 
-from .markdown import clean, without_math
+from ..text import clean, revealed
+from .markdown import NO_MATH, without_math
 
 WHOLE_LINE = "display:inline-block;min-width:100%"
 ADDED = f"background:rgba(46,160,67,.18);{WHOLE_LINE}"
@@ -20,6 +21,7 @@ PRE = (
     "margin:4px 0;padding:6px 8px;background:rgba(128,128,128,.10);border-radius:4px;"
     "overflow-x:auto;white-space:pre;line-height:1.35;font-size:.92em"
 )
+WHOLE = f"{PRE};white-space:pre-wrap;overflow-wrap:anywhere"
 
 
 def escape(text: str) -> str:
@@ -28,8 +30,9 @@ def escape(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Inline code."""
-    return f"<code>{escape(text)}</code>"
+    """A path, a command or a title as inline code, with all that is in it to be seen."""
+    one_line = revealed(text).replace("\n", "⏎")
+    return f"<code>{escape(one_line)}</code>"
 
 
 def faint(text: str) -> str:
@@ -37,9 +40,19 @@ def faint(text: str) -> str:
     return f'<span style="{FAINT}">{text}</span>'
 
 
+def link(address: str, text: str) -> str:
+    """A link to a page; ``address`` begins with ``http://`` or ``https://``."""
+    return f'<a href="{escape(address)}" rel="noopener noreferrer">{escape(text)}</a>'
+
+
 def pre(text: str) -> str:
     """Preformatted text."""
     return f'<pre style="{PRE}">{escape(text)}</pre>'
+
+
+def whole(text: str) -> str:
+    """What would run: preformatted text of which nothing is out of sight, or invisible."""
+    return f'<pre style="{WHOLE}">{escape(revealed(text))}</pre>'
 
 
 def pre_lines(lines: list[tuple[str, str]]) -> str:
@@ -59,9 +72,9 @@ def fold(summary: str, body: str, is_open: bool = False) -> str:
 
 def block(text: str) -> str:
     """HTML as a block of its own: inside a paragraph, Markdown would look for its signs in it."""
-    return f"<div>{text}</div>"
+    return f"<div {NO_MATH}>{text}</div>"
 
 
 def frame(body: str) -> str:
     """A card."""
-    return f'<div style="{FRAME}">{body}</div>'
+    return f'<div {NO_MATH} style="{FRAME}">{body}</div>'

@@ -12,7 +12,7 @@ from typing import Any
 from ..events import Event
 from .shown import Shown
 
-ROOM = 4_000
+ROOM, ROOM_BYTES = 4_000, 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class Inbox:
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
         self._wake = wake
         self._readers = 0
+        self._read_ahead = 0
 
     @property
     def has_reader(self) -> bool:
@@ -79,7 +80,20 @@ class Inbox:
         except queue.Empty:
             return None
 
-    async def room(self) -> None:
-        """Wait until the reader has caught up: an agent may write faster than anyone draws."""
-        while self._queue.qsize() > ROOM:  # noqa: ASYNC110  # rare, and the reader stays simple
+    async def room(self, size: int) -> None:
+        """Wait until the reader has caught up: an agent may write faster than anyone draws.
+
+        Args:
+            size: bytes that came since the last time. An item may stand for a line of any length,
+                so what lies in the queue is bounded by the bytes that it was made of, too.
+        """
+        self._read_ahead += size
+        while self._is_full:  # noqa: ASYNC110  # rare, and the reader stays simple
             await asyncio.sleep(0.005)
+        if self._queue.empty():
+            self._read_ahead = 0
+
+    @property
+    def _is_full(self) -> bool:
+        items = self._queue.qsize()
+        return items > ROOM or (items > 0 and self._read_ahead > ROOM_BYTES)

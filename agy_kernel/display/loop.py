@@ -15,6 +15,7 @@ from .shown import Shown
 
 LONGEST_WAIT = 0.1
 SILENCE = 10.0
+OFTEN = 60.0  # seconds of silence during which each one is told
 BATCH = 2_000
 
 
@@ -24,6 +25,7 @@ def run_until_over(
     pump: Pump,
     start: Callable[[], None],
     stop: Callable[[], None],
+    clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """Run a turn until it is over and drawn.
 
@@ -33,17 +35,26 @@ def run_until_over(
         pump: brings clicks.
         start: sends the prompt; must not wait.
         stop: asks that the turn end; must not wait; may be called more than once.
+        clock: tells the seconds.
     """
     with inbox.read(), pump.turn():
         start()
-        _Loop(shown, inbox, pump, stop).run()
+        _Loop(shown, inbox, pump, stop, clock).run()
     shown.finish()
 
 
 class _Loop:
-    def __init__(self, shown: Shown, inbox: Inbox, pump: Pump, stop: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        shown: Shown,
+        inbox: Inbox,
+        pump: Pump,
+        stop: Callable[[], None],
+        clock: Callable[[], float],
+    ) -> None:
         self._shown, self._inbox, self._pump, self._stop = shown, inbox, pump, stop
-        self._heard = self._said = time.monotonic()
+        self._clock = clock
+        self._heard = self._said = clock()
         self._late: list[Shown] = []
 
     def run(self) -> None:
@@ -51,7 +62,7 @@ class _Loop:
             self._take_all(self._inbox.get(self._patience()))
             self._pump.poll()
             for shown in (self._shown, *self._late):
-                if shown.is_dirty and shown.view.due_in() == 0:
+                if shown.is_dirty and (shown.view.due_in() == 0 or shown.is_full):
                     shown.draw()
             self._shown.view.poll()
             self._say_what_is_awaited()
@@ -74,7 +85,7 @@ class _Loop:
     def _take(self, item: Item) -> None:
         match item:
             case Happened(shown, event):
-                self._heard = time.monotonic()
+                self._heard = self._clock()
                 shown.take(event)
                 if shown is not self._shown and shown not in self._late:
                     self._late.append(shown)
@@ -84,9 +95,11 @@ class _Loop:
                 self._stop()
 
     def _say_what_is_awaited(self) -> None:
-        now = time.monotonic()
+        now = self._clock()
         if self._shown.view.has_open_question:
             self._heard = now
-        if now - self._heard >= SILENCE and now - self._said >= 1.0:
+        silence = now - self._heard
+        pause = 1.0 if silence < OFTEN else 10.0
+        if silence >= SILENCE and now - self._said >= pause:
             self._said = now
-            self._shown.view.status(f"waiting for the agent, {now - self._heard:.0f} s")
+            self._shown.view.status(f"waiting for the agent, {silence:.0f} s")

@@ -13,33 +13,23 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Any
 
-from markdown_it import MarkdownIt
-from markdown_it.rules_core import StateCore, inline, text_join
-from markdown_it.token import Token
+from ..text import clean
+from .risks import FENCE, INFO, is_odd_code, is_risky
 
-from .risks import FENCE, INFO, is_odd_code, is_risky, leads_astray
+# JupyterLab colours code in one go: 64 kB stop the page for half a second, plain ones for a tenth.
+COLOURED = 16_000
+
+# Front ends look for mathematics a second time, in the page itself, where entities are signs again.
+# The classes are MathJax's: of version 3, which JupyterLab has, and of 2, which nbconvert names.
+NO_MATH = 'class="mathjax_ignore tex2jax_ignore"'
 
 # A fence at the margin is at top level, whatever stands around it.
 FENCED = re.compile(
     r"^((`|~)\2{2,})(?![^\n]*\2)([^\n]*)\n?(.*?)(?:^ {0,3}\1\2*[ \t]*$|\Z)",
     re.DOTALL | re.MULTILINE,
 )
-
-# Controls other than tab and newline, and those that reorder text on the screen.
-CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-_])")
-NEWLINES = re.compile("\r\n?|[\u2028\u2029]")
-
-
-def clean(text: str) -> str:
-    r"""Text without ANSI sequences, control characters and lone surrogates; newlines as ``\\n``."""
-    if not text.isascii():
-        # A pair of surrogates may have come in two chunks; what has no partner becomes "?".
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return CONTROLS.sub("", ANSI.sub("", NEWLINES.sub("\n", text)))
 
 
 def safe(text: str) -> str:
@@ -53,7 +43,9 @@ def safe(text: str) -> str:
 
 def to_html(text: str) -> str:
     """Agent Markdown as safe HTML, on one line."""
-    return _one_line(_parser().render(clean(text)))
+    from . import parser
+
+    return _one_line(parser.render(clean(text)))
 
 
 def without_math(markup: str) -> str:
@@ -83,7 +75,7 @@ def _safe_part(text: str, env: dict[str, Any]) -> Iterator[str]:
 def _fence(info: str, content: str) -> str:
     """A code fence as all parsers read it, or HTML."""
     match = INFO.match(info.strip())
-    language = match[0] if match else ""
+    language = match[0] if match and len(content) <= COLOURED else ""
     if is_odd_code(language, content):
         return _one_line(f"<pre><code>{html.escape(content)}</code></pre>")
     longest = max((len(run) for run in re.findall("`+", content)), default=0)
@@ -93,48 +85,27 @@ def _fence(info: str, content: str) -> str:
 
 
 def _safe_blocks(text: str, env: dict[str, Any]) -> Iterator[str]:
+    from . import parser
+
     lines = text.split("\n")
     done = 0
-    for block in _top_level(_block_parser().parse(text, env)):
+    for block in parser.blocks(text, env):
         assert block[0].map is not None
         start, end = block[0].map
         yield _definitions(lines[done:start])
-        yield _safe_block(block, "\n".join(lines[start:end]).strip("\n"), env)
+        source = "\n".join(lines[start:end]).strip("\n")
+        if block[0].type == "fence":
+            yield _fence(block[0].info, block[0].content)
+        else:
+            yield _one_line(parser.render_block(block, env)) if is_risky(source) else source
         done = end
     yield _definitions(lines[done:])
-
-
-def _safe_block(block: list[Token], source: str, env: dict[str, Any]) -> str:
-    if block[0].type == "fence":
-        return _fence(block[0].info, block[0].content)
-    return _rendered(block, env) if is_risky(source) else source
 
 
 def _definitions(lines: Sequence[str]) -> str:
     """Lines of no block: blank ones, and definitions of links."""
     text = "\n".join(lines).strip("\n")
     return "" if not text.strip() or is_risky(text) else text
-
-
-def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    block: list[Token] = []
-    depth = 0
-    for token in tokens:
-        block.append(token)
-        depth += token.nesting
-        if depth == 0:
-            yield block
-            block = []
-
-
-# -- our own HTML
-
-
-def _rendered(block: list[Token], env: dict[str, Any]) -> str:
-    state = StateCore("", _parser(), env, block)
-    inline(state)
-    text_join(state)
-    return _one_line(_parser().renderer.render(block, _parser().options, env))
 
 
 def _one_line(rendered: str) -> str:
@@ -144,38 +115,4 @@ def _one_line(rendered: str) -> str:
     """
     parts = re.split(r"(<pre>.*?</pre>)", rendered.strip("\n"), flags=re.DOTALL)
     parts = [part.replace("\n", "&#10;" if part.startswith("<pre>") else " ") for part in parts]
-    return without_math(f"<div>{''.join(parts)}</div>")
-
-
-class _Parser(MarkdownIt):
-    """CommonMark with tables, without HTML, and with links only to where a browser may go."""
-
-    def __init__(self) -> None:
-        super().__init__("commonmark", {"html": False, "maxNesting": 60})
-        self.enable(["table", "strikethrough"])
-        self.add_render_rule("image", _image_as_link)
-
-    def validateLink(self, url: str) -> bool:  # noqa: N802  # markdown-it's name
-        return not leads_astray(url)
-
-
-@cache
-def _parser() -> _Parser:
-    return _Parser()
-
-
-@cache
-def _block_parser() -> _Parser:
-    """Finds the blocks only, in half the time."""
-    parser = _Parser()
-    parser.core.ruler.disable(["inline", "text_join"])
-    return parser
-
-
-def _image_as_link(_renderer: Any, tokens: Sequence[Token], index: int, *_: Any) -> str:
-    token = tokens[index]
-    source = str(token.attrs.get("src", ""))
-    label = f"{html.escape(token.content) or 'image'} (image, not loaded)"
-    if not source.startswith(("http://", "https://")):
-        return label
-    return f'<a href="{html.escape(source)}" rel="noopener noreferrer">{label}</a>'
+    return without_math(f"<div {NO_MATH}>{''.join(parts)}</div>")

@@ -2,9 +2,10 @@
 
 JupyterLab shows 50 outputs of a cell; a question beyond them would be invisible, and the turn
 would wait for ever. So a turn makes at most 40. At first each stretch of text, each run of tool
-calls and each question is a page of its own, in order of arrival. When most outputs are used, one
-rolling page takes everything that follows, larger each time it is begun anew, and questions are
-asked in a slot below it.
+calls and each question is a page of its own, in order of arrival. When the turn turns out to be
+long, everything that follows goes to a small page at the end, and a large page above it takes that
+over again and again. A large page holds a share of the whole: the longer the turn, the larger.
+Questions are then asked in a slot below.
 
 Long texts are cut in parts, so that only the last one has to be drawn again while it grows. Pages
 only know where things go; what they look like is told to them.
@@ -12,6 +13,7 @@ only know where things go; what they look like is told to them.
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,12 +23,15 @@ from ..conversation.transcript import Entry, Message
 from .cuts import cut_point, hard_cut
 
 MAX_OUTPUTS = 40
-OWN_PAGES = 24
+OWN_PAGES = 20
 LAST_PAGE = MAX_OUTPUTS - 3  # a slot for questions may follow, and the footer will
 BLOCK = 8_000
 HARD_BLOCK = 64_000
 WORK_BLOCK = 16_000
-ROLLING_BLOCK = 64_000
+LONG = 64_000
+LARGE_PAGE = 32_000  # a browser renders that much Markdown in a tenth of a second or two
+LARGE_SHARE = 6  # so that outputs suffice for 8 MB of prose, or 40 MB of code
+TAIL_SHARE = 4
 
 Kind = Literal["text", "work", "question", "rolling", "slot", "footer"]
 
@@ -64,15 +69,17 @@ class Page:
 
     Args:
         kind: what it may hold; a ``slot`` holds nothing of its own, only open questions.
-        shown: what was published last; None before anything was.
+        shown: hash of what was published last; None before anything was.
         has_plain: whether a plain text was published with it.
+        rests_until: when it may be drawn again, unless something was put on it or taken away.
     """
 
     kind: Kind = "work"
     segments: list[Segment] = field(default_factory=list)
     display_id: str = field(default_factory=lambda: uuid.uuid4().hex)
-    shown: str | None = None
+    shown: int | None = None
     has_plain: bool = False
+    rests_until: float = 0.0
 
     @property
     def size(self) -> int:
@@ -91,6 +98,9 @@ class Pages:
         self._measure = measure
         self._all: list[Page] = []
         self._spare: Page | None = None
+        self._large: Page | None = None
+        self._tail: Page | None = None
+        self._capacity = LARGE_PAGE
         self._of_entry: list[Page] = []
         self._dirty: set[Page] = set()
 
@@ -113,14 +123,14 @@ class Pages:
     def ask(self, index: int) -> Page:
         """The page on which to ask about an entry."""
         page = self._slot() if self._is_long else self._alone(index)
-        self._dirty.add(page)
+        self._wake(page)
         return page
 
     def asked(self, page: Page) -> None:
         """No question is shown on this page any more."""
         if page.kind == "question":
             page.kind = "work"
-        self._dirty.add(page)
+        self._wake(page)
 
     def spare(self) -> Page:
         """An output at the end, which the next page takes over."""
@@ -139,31 +149,44 @@ class Pages:
         """Whether something is to be drawn."""
         return bool(self._dirty)
 
-    def changed(self) -> list[Page]:
-        """The pages to be drawn, in the order of their outputs; they count as drawn then."""
-        pages = [page for page in self._all if page in self._dirty]
-        self._dirty.clear()
+    def changed(self, now: float = math.inf) -> list[Page]:
+        """The pages to be drawn, in the order of their outputs; they count as drawn then.
+
+        Args:
+            now: pages that rest until later are left out.
+        """
+        pages = [p for p in self._all if p in self._dirty and p.rests_until <= now]
+        self._dirty.difference_update(pages)
         return pages
 
     def finish(self) -> None:
-        """Everything is to be drawn for good."""
-        self._dirty.update(page for page in self._all if page.kind != "footer")
+        """What was not drawn for good is to be drawn."""
+        self._dirty.update(p for p in self._all if p.kind != "footer" and not p.has_plain)
 
     def is_sealed(self, page: Page) -> bool:
-        """Whether no text grows on a page any more."""
-        return not self._of_entry or page is not self._of_entry[-1]
+        """Whether nothing more is put on a page, and no text grows on it."""
+        is_last = bool(self._of_entry) and page is self._of_entry[-1]
+        return not is_last and page not in (self._large, self._tail)
 
     # -- placing
 
     @property
     def _is_long(self) -> bool:
-        return len(self._all) >= OWN_PAGES
+        return self._tail is not None or len(self._all) >= OWN_PAGES or self._size >= LONG
+
+    @property
+    def _size(self) -> int:
+        return sum(page.size for page in self._all)
 
     def _put(self, page: Page, segment: Segment) -> None:
         if self._of_entry:
-            self._dirty.add(self._of_entry[-1])  # it may be sealed now
+            self._wake(self._of_entry[-1])  # it may be sealed now
         page.segments.append(segment)
         self._of_entry[segment.entry :] = [page]
+        self._wake(page)
+
+    def _wake(self, page: Page) -> None:
+        page.rests_until = 0.0
         self._dirty.add(page)
 
     def _page_for(self, entry: Entry) -> Page:
@@ -176,11 +199,23 @@ class Pages:
         return last if last is not None and has_room else self._new("work")
 
     def _rolling(self) -> Page:
-        rolling = [page for page in self._all if page.kind == "rolling"]
-        capacity = ROLLING_BLOCK << max(0, len(rolling) - 1)
-        if rolling and (len(self._all) >= LAST_PAGE or rolling[-1].size < capacity):
-            return rolling[-1]
-        return self._new("rolling")
+        """The small page at the end; before it holds much, the large one takes that over."""
+        if self._tail is None:
+            self._tail = self._new("rolling")
+        elif self._tail.size >= self._capacity // TAIL_SHARE:
+            self._grow_large(self._tail)
+        return self._tail
+
+    def _grow_large(self, tail: Page) -> None:
+        large = self._large
+        is_full = large is None or large.size >= self._capacity
+        if large is None or (is_full and len(self._all) < LAST_PAGE):
+            self._large, self._tail = tail, self._new("rolling")
+            if large is not None:
+                self._wake(large)  # it is sealed now
+        else:
+            self._move(tail, 0, len(tail.segments), large)
+        self._capacity = max(LARGE_PAGE, self._size // LARGE_SHARE)
 
     def _new(self, kind: Kind) -> Page:
         page, self._spare = self._spare or Page(), None
@@ -202,24 +237,28 @@ class Pages:
         is_first, is_last = at == 0, page is self._all[-1]
         own = page
         if not is_first or (not is_last and len(page.segments) > 1):
-            own = self._move(page, at, at + 1, "question")
+            own = self._split(page, at, at + 1, "question")
         if is_last:
-            self._move(page, at + 1 if own is page else at, len(page.segments), "work")
+            self._split(page, at + 1 if own is page else at, len(page.segments), "work")
         own.kind = "question"
         return own
 
-    def _move(self, page: Page, start: int, end: int, kind: Kind) -> Page:
-        """Move segments to a new page."""
-        moved = page.segments[start:end]
-        if not moved:
+    def _split(self, page: Page, start: int, end: int, kind: Kind) -> Page:
+        """Move segments, if there are any, to a new page."""
+        if start == end:
             return page
-        del page.segments[start:end]
         new = self._new(kind)
-        new.segments += moved
-        for segment in moved:
-            self._of_entry[segment.entry] = new
-        self._dirty |= {page, new}
+        self._move(page, start, end, new)
         return new
+
+    def _move(self, page: Page, start: int, end: int, to: Page) -> None:
+        moved = page.segments[start:end]
+        del page.segments[start:end]
+        to.segments += moved
+        for segment in moved:
+            self._of_entry[segment.entry] = to
+        self._wake(page)
+        self._wake(to)
 
     # -- cutting text
 

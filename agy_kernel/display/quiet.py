@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..conversation.transcript import Entry, Transcript
+from ..conversation.transcript import Entry, ToolCall, Transcript
+from .faces import question_of
 from .shown import View
 
 
@@ -32,9 +33,9 @@ class QuietView:
 
     def draw(self, transcript: Transcript, final: bool = False) -> None:
         """Draw the questions, in the order in which they were asked."""
-        asked = {c.id: c for c in transcript.tool_calls if c.question is not None}
-        self._order += [call_id for call_id in asked if call_id not in self._order]
-        entries: tuple[Entry, ...] = tuple(asked[call_id] for call_id in self._order)
+        asked = {_key(e): e for e in transcript.entries if question_of(e) is not None}
+        self._order += [key for key in asked if key not in self._order]
+        entries: tuple[Entry, ...] = tuple(asked[key] for key in self._order)
         if entries:
             self._view.draw(replace(transcript, entries=entries), final)
 
@@ -47,3 +48,8 @@ class QuietView:
     def poll(self) -> None:
         """Look for answers that come as text."""
         self._view.poll()
+
+
+def _key(entry: Entry) -> str:
+    """What stays the same of an entry while it changes."""
+    return f"call {entry.id}" if isinstance(entry, ToolCall) else f"{id(question_of(entry))}"

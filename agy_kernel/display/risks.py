@@ -22,6 +22,14 @@ FENCE_LINE = re.compile(r"([ \t>]*)(`{3,}|~{3,})(.*)")
 INFO = re.compile(r"[\w+#.-]{0,40}")
 ODD_IN_DIAGRAM = re.compile(r"<(?!br ?/?>)[A-Za-z/!?]|://", re.ASCII)
 
+# What in a formula reaches beyond it: it loads (the font of unicode may be an address), links,
+# dresses up, lies over its neighbours, or gives a new meaning to all later formulas of the page.
+ODD_TEX = re.compile(
+    r"\\(?:unicode|href|url|style|class|cssId|data|html\w*|mmlToken|bbox|require|includegraphics"
+    r"|[gex]?def|let|futurelet|(?:new|renew|provide)(?:command|environment)|DeclareMathOperator"
+    r"|raise|lower|raisebox|move(?:left|right)|(?:math)?[rlc]lap|smash|[Rr]ule|Space|f?colorbox"
+    r"|(?:[hm]space|[hm]skip|m?kern)\W*-)(?![A-Za-z])"
+)
 MATH = re.compile(r"\$|\\\\[(\[]|\\begin\{", re.IGNORECASE)
 LINK = re.compile(r"\]|://|www\.", re.IGNORECASE)
 OPEN_MATH = re.compile(r"\$\$|\\\\[\[\]]|\\(?:begin|end)\{", re.IGNORECASE)
@@ -66,8 +74,9 @@ def leads_astray(url: str) -> bool:
 
 def _hides_something(text: str) -> bool:
     """Whether entities, escapes or white space hide what a browser would find."""
-    plain = html.unescape(text).replace("\\", "")
-    if RUNS_CODE.search(plain) or PLACEHOLDER.search(plain):
+    told = html.unescape(text)
+    plain = told.replace("\\", "")
+    if ODD_TEX.search(told) or RUNS_CODE.search(plain) or PLACEHOLDER.search(plain):
         return True
     found = DESTINATION.finditer(re.sub(r"\s", "", plain))
     return any(match[1].lower() not in SCHEMES for match in found)

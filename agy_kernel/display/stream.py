@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..conversation.transcript import Entry, Message, ToolCall, Transcript
-from . import diffs
+from ..conversation.transcript import Entry, Inquiry, Message, ToolCall, Transcript
+from ..text import clean
 from .ask import Asking, FrontEnd
-from .calls import command_of, output_of
 from .entries import plain
-from .markdown import clean
+from .faces import face_of, question_of
 from .output import Output
-from .tools import summary
+from .place import Place
+from .tools import as_text
 
 
 class StreamView:
@@ -20,12 +20,12 @@ class StreamView:
 
     Args:
         output: the output area.
-        folder: paths inside it are shown relative to it.
+        place: where the turn is shown.
         front_end: what is known of the front end.
     """
 
-    def __init__(self, output: Output, folder: str, front_end: FrontEnd) -> None:
-        self._output, self._folder, self._front_end = output, folder, front_end
+    def __init__(self, output: Output, place: Place, front_end: FrontEnd) -> None:
+        self._output, self._place, self._front_end = output, place, front_end
         self._written: dict[int, int] = {}
         self._asking: dict[int, Asking] = {}
         self._at_line_start = True
@@ -41,9 +41,8 @@ class StreamView:
                 self._continue(index, entry)
             elif index not in self._written and (final or _is_settled(entry)):
                 self._written[index] = 1
-                self._line(_as_text(entry, self._folder))
-            if isinstance(entry, ToolCall):
-                self._ask(index, entry)
+                self._line(_as_text(entry, self._place))
+            self._ask(index, entry)
 
     def status(self, text: str) -> None:
         """A console shows no passing words."""
@@ -64,13 +63,12 @@ class StreamView:
         if asking is not None:
             asking.poll(self._output)
 
-    def _ask(self, index: int, call: ToolCall) -> None:
-        if call.question is None or not call.question.open or index in self._asking:
+    def _ask(self, index: int, entry: Entry) -> None:
+        question = question_of(entry)
+        if question is None or not question.open or index in self._asking:
             return
-        text = _as_text(call, self._folder)
-        self._asking[index] = Asking(
-            call.question, "", text, self._front_end, use_widgets=False, on_late_click=lambda: None
-        )
+        face = face_of(entry, self._place, _as_text(entry, self._place))
+        self._asking[index] = Asking(question, face, self._front_end)
 
     def _continue(self, index: int, message: Message) -> None:
         new = clean(message.text[self._written.get(index, 0) :])
@@ -89,16 +87,10 @@ class StreamView:
 
 
 def _is_settled(entry: Entry) -> bool:
+    if isinstance(entry, Inquiry):
+        return entry.answer is not None
     return not isinstance(entry, ToolCall) or entry.status in ("completed", "failed")
 
 
-def _as_text(entry: Entry, folder: str) -> str:
-    if not isinstance(entry, ToolCall):
-        return clean(plain(entry, folder))
-    parts = [f"[{summary(entry, folder)}]"]
-    if command := command_of(entry):
-        parts.append(f"$ {command}")
-    parts += [diffs.plain(diff) for diff in entry.changes]
-    if output := output_of(entry):
-        parts.append(output)
-    return clean("\n".join(parts))
+def _as_text(entry: Entry, place: Place) -> str:
+    return as_text(entry, place) if isinstance(entry, ToolCall) else clean(plain(entry, place))

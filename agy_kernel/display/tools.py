@@ -2,209 +2,94 @@
 
 from __future__ import annotations
 
-import os
-
 from ..conversation.transcript import ToolCall
-from ..events import Answer, Content, Diff
-from . import diffs
-from .calls import (
-    arguments_of,
-    as_json,
-    command_of,
-    exit_status_of,
-    files_of,
-    folder_of,
-    texts_of,
-)
-from .html import code, escape, faint, fold, frame, pre
-from .markdown import clean
-from .media import picture
+from ..events import Content, Diff
+from ..text import clean, revealed
+from . import changes, contents
+from .arguments import readable
+from .calls import arguments_of, command_of, folder_of, is_program, output_of, texts_of
+from .headings import heading, is_choice, says_all, shortened, summary, warning, was_refused
+from .html import code, escape, faint, fold, frame, pre, whole
+from .mcp import mcp_tool
+from .outputs import bounded, command
+from .place import Place
 
 SHOWN_LINES = 12
-OUTPUT_BYTES = 20_000
-TITLE_CHARS = 120
-ABOUT_FILES = ("edit", "delete", "move", "read")
-
-MARKS = {"pending": "○", "in_progress": "◐", "completed": "✓", "failed": "✗"}
-DEEDS = {
-    "edit": "edit",
-    "execute": "run",
-    "read": "read",
-    "delete": "delete",
-    "move": "move",
-    "search": "search",
-    "fetch": "fetch",
-    "think": "think",
-    "switch_mode": "switch mode",
-}
+SHOWN_CHARS = 4_000
 
 
-def card(call: ToolCall, folder: str) -> str:
-    """The card of a call, as HTML; paths inside ``folder`` are shown relative to it."""
-    return frame(heading(call, folder) + body(call, folder))
+def card(call: ToolCall, place: Place) -> str:
+    """The card of a call, as HTML."""
+    return frame(heading(call, place) + body(call, place))
 
 
-def heading(call: ToolCall, folder: str) -> str:
-    """The first line: what, on what, and how it went."""
-    words = [_mark(call), f"<b>{escape(deed(call))}</b>", _subject(call, folder)]
-    words += [faint(f"· {escape(remark)}") for remark in remarks(call)]
-    return " ".join(word for word in words if word)
+def request(call: ToolCall, place: Place) -> str:
+    """What exactly would run, for the person who is asked: nothing folded away but length."""
+    runs = command_of(call)
+    where = folder_of(call) or (place.folder if runs or call.kind == "execute" else "")
+    folder = f"<div>{faint('in')} {code(where)}</div>" if where and not mcp_tool(call) else ""
+    line = whole(f"$ {runs}") if runs and says_all(call, runs) else ""
+    if not runs and shortened(call.title) != call.title:
+        line = whole(call.title)
+    return frame(heading(call, place) + line + folder + body(call, place))
 
 
-def body(call: ToolCall, folder: str) -> str:
+def as_text(call: ToolCall, place: Place) -> str:
+    """The card as plain text, for consoles."""
+    parts = [f"[{summary(call, place)}]"]
+    if runs := command_of(call):
+        parts.append(f"$ {revealed(runs)}")
+    elif not call.changes and not is_choice(call) and (raw := arguments_of(call)):
+        parts.append(bounded(readable(raw), command("output", call)))
+    parts += [bounded(changes.plain(d), command("diff", call)) for d in call.changes]
+    parts += [contents.line(content, place) for content in _shown_apart(call)]
+    if output := output_of(call):
+        parts.append(bounded(output, command("output", call), is_program(call)))
+    return clean("\n".join(part for part in parts if part))
+
+
+def body(call: ToolCall, place: Place) -> str:
     """What the call does, or did: diffs, the command and its output, or the arguments."""
-    parts = [_diff(diff, call, folder) for diff in call.changes]
-    command = command_of(call)
-    if command and not _names(call, command):
-        parts.append(pre(f"$ {command}"))
-    arguments = "" if _is_choice(call) else _arguments(call)
-    if arguments and not command and not parts:
-        parts.append(fold(faint("arguments"), pre(arguments), is_open=_is_asking(call)))
-    parts += [picture(c) for c in call.content if isinstance(c, Content) and c.type == "image"]
-    if not _is_choice(call):
-        parts += [_block(label, text) for label, text in texts_of(call) if text.strip()]
+    parts = [_diff(diff, call, place) for diff in call.changes]
+    if text := warning(call, place):
+        parts.insert(0, f"<div>{escape(text)}</div>")
+    runs = command_of(call)
+    if runs and not says_all(call, runs):
+        parts.append(whole(f"$ {runs}"))
+    if not (runs or call.changes or is_choice(call)):
+        parts.append(_arguments(call))
+    parts += [contents.block(content, place, call.id) for content in _shown_apart(call)]
+    if not is_choice(call):
+        parts += [_output(label, text, call) for label, text in texts_of(call) if text.strip()]
     return "".join(parts)
 
 
-def request(call: ToolCall, folder: str) -> str:
-    """What exactly would run, for the person who is asked: nothing folded away but length."""
-    command = command_of(call)
-    where = folder_of(call) or (folder if command or call.kind == "execute" else "")
-    place = f"<div>{faint('in')} {code(where)}</div>" if where else ""
-    line = pre(f"$ {command}") if command and _names(call, command) else ""
-    if not command and _short(call.title) != call.title:
-        line = pre(call.title)
-    return frame(heading(call, folder) + line + place + body(call, folder))
+def _diff(diff: Diff, call: ToolCall, place: Place) -> str:
+    label = faint(changes.what(diff))
+    if len(call.changes) > 1:
+        what = faint(escape(f"{changes.what(diff)} {changes.stat(diff)}"))
+        label = f"{code(place.relative(diff.path))} {what}"
+    is_real = not was_refused(call) and not call.superseded and call.status != "failed"
+    return fold(label, changes.render(diff, command("diff", call)), is_open=is_real)
 
 
-def summary(call: ToolCall, folder: str) -> str:
-    """One line of plain text."""
-    parts = [deed(call), _subject_text(call, folder), *remarks(call)]
-    return clean(" · ".join(part for part in parts if part)).replace("\n", " ")
-
-
-def deed(call: ToolCall) -> str:
-    """The kind of work, in a word."""
-    if _is_choice(call):
-        return "question"
-    return DEEDS.get(call.kind, call.kind if call.kind != "other" else "tool")
-
-
-def remarks(call: ToolCall) -> list[str]:
-    """What else is to be said of a call, most important first."""
-    found = [_state(call)]
-    if exit_status := exit_status_of(call):
-        found.append(f"exit status {exit_status}")
-    if call.answer is not None:
-        found.append(describe(call.answer))
-    if call.stands_for is not None:
-        found.append("carries out the call approved above")
-    if call.unasked:
-        found.append("ran without asking")
-    return [remark for remark in found if remark]
-
-
-def describe(answer: Answer) -> str:
-    """An answer and who gave it, in words."""
-    choice = f"“{clean(answer.option.name)}”" if answer.option else "cancelled"
-    who = {"you": "by you", "stop": "by Stop"}.get(answer.by, "without asking")
-    if answer.by in ("agent", "stop"):
-        return f"cancelled: {answer.why}" if answer.why else "cancelled"
-    return f"{choice} {who}" + (f": {answer.why}" if answer.why else "")
-
-
-def relative(path: str, folder: str) -> str:
-    """A path as seen from the notebook's folder, if it lies inside."""
-    return path.removeprefix(_root(folder))
-
-
-def _root(folder: str) -> str:
-    """What paths inside a folder begin with; what is inside the whole disk stays absolute."""
-    inside = folder.rstrip(os.sep)
-    return inside + os.sep if inside else ""
-
-
-# -- the heading
-
-
-def _mark(call: ToolCall) -> str:
-    if call.superseded:
-        return "↷"
-    if call.answer is not None and not call.answer.allowed:
-        return "⊘"
-    return MARKS.get(call.status, "•") if not call.unfinished else "…"
-
-
-def _state(call: ToolCall) -> str:
-    if call.superseded:
-        return "superseded: approved, then done under another id"
-    if call.unfinished:
-        return "unfinished at the end of the turn"
-    if call.answer is not None and not call.answer.allowed:
-        return ""
-    return {"failed": "failed", "in_progress": "running"}.get(
-        call.status, "" if call.status in MARKS else clean(call.status)
-    )
-
-
-def _subject(call: ToolCall, folder: str) -> str:
-    text = _subject_text(call, folder)
-    stats = f" {faint(diffs.stat(call.changes[0]))}" if len(call.changes) == 1 else ""
-    if _is_choice(call):
-        return escape(text)
-    return code(text) + stats if text else ""
-
-
-def _subject_text(call: ToolCall, folder: str) -> str:
-    paths = [relative(path, folder) for path in files_of(call)]
-    if paths and call.kind in ABOUT_FILES:
-        return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
-    if command := command_of(call):
-        return _short(command)
-    root = _root(folder)
-    return _short(call.title.replace(root, "") if root else call.title) or call.id
-
-
-def _short(text: str) -> str:
-    first, *rest = clean(text).strip().split("\n")
-    cut = first[:TITLE_CHARS]
-    return cut + ("…" if rest or len(first) > TITLE_CHARS else "")
-
-
-def _names(call: ToolCall, command: str) -> bool:
-    """Whether the heading already shows the whole command."""
-    return _short(command) == command and call.kind not in ABOUT_FILES
-
-
-# -- the body
-
-
-def _diff(diff: Diff, call: ToolCall, folder: str) -> str:
-    label = f"{code(relative(diff.path, folder))} {faint(f'{diffs.what(diff)} {diffs.stat(diff)}')}"
-    if len(call.changes) == 1:
-        label = faint(diffs.what(diff))
-    refused = call.answer is not None and not call.answer.allowed
-    is_real = not refused and not call.superseded and call.status != "failed"
-    return fold(label, diffs.render(diff), is_open=is_real)
-
-
-def _block(label: str, text: str) -> str:
-    text = clean(text).strip("\n")
-    shown, left_out = text[:OUTPUT_BYTES], len(text) - OUTPUT_BYTES
-    note = f"\n… {left_out} characters are not shown" if left_out > 0 else ""
-    lines = text.count("\n") + 1
-    summary_line = faint(f"{label}, {lines} line{'s' if lines != 1 else ''}")
-    return fold(summary_line, pre(shown + note), is_open=lines <= SHOWN_LINES)
+def _output(label: str, text: str, call: ToolCall) -> str:
+    lines = text.strip("\n").count("\n") + 1
+    words = faint(f"{label}, {lines:,} line{'s' if lines != 1 else ''}")
+    shown = bounded(text, command("output", call), label == "output" and is_program(call))
+    return fold(words, pre(shown), is_open=lines <= SHOWN_LINES and len(text) <= SHOWN_CHARS)
 
 
 def _arguments(call: ToolCall) -> str:
     raw = arguments_of(call)
-    return as_json(raw)[:OUTPUT_BYTES] if raw else ""
+    if not raw:
+        return ""
+    text = bounded(readable(raw), command("output", call))
+    return fold(faint("arguments"), whole(text), is_open=_is_asking(call))
 
 
-def _is_choice(call: ToolCall) -> bool:
-    """Whether the agent asks for the person's choice, rather than for leave to do something."""
-    return call.question is not None and not call.question.is_permission
+def _shown_apart(call: ToolCall) -> list[Content]:
+    return [c for c in call.content if isinstance(c, Content) and c.type != "text"]
 
 
 def _is_asking(call: ToolCall) -> bool:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..conversation.transcript import Entry, Message, ToolCall, Transcript
-from ..events import Question
+from ..conversation.transcript import Entry, Message, Transcript
+from ..questions import Question
+from ..text import clean
 from .ask import LATE, Asking, FrontEnd
-from .entries import markdown, plain
+from .entries import plain
+from .faces import face_of, question_of
 from .html import block, escape, faint
-from .markdown import clean
 from .output import Output
-from .pages import Page, Pages, Segment
-from .tools import request, summary
+from .pages import BLOCK, Page, Pages, Segment
+from .place import Place
+from .rendered import Rendered
 
 FRAMES_PER_SECOND = 20
 BYTES_PER_SECOND = 300_000
 SHORT_KINDS = ("work", "question", "slot")
+NOTHING = hash("")
 
 
 class NotebookView:
@@ -26,29 +30,37 @@ class NotebookView:
 
     Args:
         output: the cell's output area.
-        folder: paths inside it are shown relative to it.
+        place: where the turn is shown.
         front_end: what is known of the front end.
         use_widgets: whether clicks can arrive while the cell runs.
+        clock: tells the seconds.
     """
 
-    def __init__(self, output: Output, folder: str, front_end: FrontEnd, use_widgets: bool) -> None:
-        self._output, self._folder = output, folder
+    def __init__(
+        self,
+        output: Output,
+        place: Place,
+        front_end: FrontEnd,
+        use_widgets: bool,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._output, self._place = output, place
         self._front_end, self._use_widgets = front_end, use_widgets
         self._pages = Pages(lambda segment: len(self._markdown(segment)))
         self._entries: tuple[Entry, ...] = ()
-        self._drawn: dict[tuple[int, int], tuple[Entry, int | None, str]] = {}
+        self._rendered = Rendered(place)
         self._asking: dict[int, tuple[Asking, Page]] = {}
         self._retired: list[Asking] = []
         self._stacks: dict[Page, Any] = {}
         self._late: set[int] = set()
-        self._next_draw = 0.0
+        self._clock, self._next_draw = clock, 0.0
         self._is_final = False
 
     # -- drawing
 
     def due_in(self) -> float:
         """Seconds until it may draw again."""
-        return max(0.0, self._next_draw - time.monotonic())
+        return max(0.0, self._next_draw - self._clock())
 
     def draw(self, transcript: Transcript, final: bool = False) -> None:
         """Draw what has changed.
@@ -92,20 +104,17 @@ class NotebookView:
 
     def _ask_what_is_new(self) -> None:
         for index, entry in enumerate(self._entries):
-            question = entry.question if isinstance(entry, ToolCall) else None
+            question = question_of(entry)
             if question is not None and question.open and index not in self._asking:
                 self._ask(index, question)
 
     def _ask(self, index: int, question: Question) -> None:
-        call = self._entries[index]
-        assert isinstance(call, ToolCall)
         asking = Asking(
             question,
-            request(call, self._folder),
-            summary(call, self._folder),
+            face_of(self._entries[index], self._place),
             self._front_end,
             self._use_widgets,
-            on_late_click=lambda: self._clicked_late(index),
+            on_late_answer=lambda: self._answered_late(index),
         )
         self._asking[index] = (asking, self._pages.ask(index))
 
@@ -114,11 +123,11 @@ class NotebookView:
             asking, page = self._asking.pop(index)
             self._retired.append(asking)
             self._pages.asked(page)
-            self._change(index)
+            self._pages.touch(index)
 
-    def _clicked_late(self, index: int) -> None:
+    def _answered_late(self, index: int) -> None:
         self._late.add(index)
-        self._change(index)
+        self._pages.touch(index)
 
     # -- pages
 
@@ -129,26 +138,27 @@ class NotebookView:
                 self._pages.touch(index)
         self._pages.place(entries)
 
-    def _change(self, index: int) -> None:
-        self._drawn.pop((index, 0), None)
-        self._pages.touch(index)
-
     def _draw_pages(self) -> None:
-        sent = sum(self._draw_page(page) for page in self._pages.changed())
+        now = self._clock()
+        pages = self._pages.changed(math.inf if self._is_final else now)
+        sent = sum(self._draw_page(page, now) for page in pages)
         if sent:
             self._clear_status()
-        pause = max(1 / FRAMES_PER_SECOND, sent / BYTES_PER_SECOND)
-        self._next_draw = time.monotonic() + pause
+        self._next_draw = now + max(1 / FRAMES_PER_SECOND, sent / BYTES_PER_SECOND)
 
-    def _draw_page(self, page: Page) -> int:
+    def _draw_page(self, page: Page, now: float) -> int:
         widgets = [a.widget for a, where in self._asking.values() if where is page and a.widget]
         if widgets:
             return self._draw_widgets(page, widgets)
         self._close_stack(page)
         body = "\n\n".join(part for s in page.segments if (part := self._markdown(s)))
-        is_short = page.kind in SHORT_KINDS
-        with_plain = self._is_final or is_short or self._pages.is_sealed(page)
-        if body == (page.shown or "") and (page.has_plain or not with_plain or not body):
+        is_sealed = self._is_final or self._pages.is_sealed(page)
+        with_plain = is_sealed or page.kind in SHORT_KINDS
+        if is_sealed:
+            self._rendered.forget(page.segments)
+        page.rests_until = now + _rest(len(body), is_sealed)
+        is_as_shown = hash(body) == (NOTHING if page.shown is None else page.shown)
+        if is_as_shown and (page.has_plain or not with_plain or not body):
             return 0
         page.has_plain = with_plain
         plain_text = {"text/plain": self._plain(page)} if with_plain else {}
@@ -156,7 +166,7 @@ class NotebookView:
 
     def _draw_widgets(self, page: Page, widgets: list[Any]) -> int:
         key = " ".join(widget.model_id for widget in widgets)
-        if page.shown == key:
+        if page.shown == hash(key):
             return 0
         self._close_stack(page)
         widget = widgets[0] if len(widgets) == 1 else self._stack(page, widgets)
@@ -178,39 +188,38 @@ class NotebookView:
 
     def _clear_status(self) -> None:
         page = self._pages.spare()
-        if page.shown:
+        if page.shown not in (None, NOTHING):
             self._publish(page, {"text/markdown": ""}, "")
 
     def _publish(self, page: Page, bundle: Mapping[str, Any], shown: str) -> int:
         self._output.publish(bundle, page.display_id, update=page.shown is not None)
-        page.shown = shown
+        page.shown = hash(shown)
         return len(shown)
 
     # -- segments
 
     def _markdown(self, segment: Segment) -> str:
-        """The Markdown of a segment; made once for each state of what it shows."""
-        entry, key = self._entries[segment.entry], (segment.entry, segment.start)
-        drawn, end, text = self._drawn.get(key, (None, None, ""))
-        is_sealed = segment.end is not None and segment.end == end
-        if drawn is not entry and not is_sealed:
-            text = markdown(entry, segment, self._folder)
-            text += faint(f" ({LATE})") if segment.entry in self._late else ""
-            self._drawn[key] = (entry, segment.end, text)
-        return text
+        text = self._rendered.markdown(self._entries[segment.entry], segment)
+        return text + faint(f" ({LATE})") if segment.entry in self._late else text
 
     def _plain(self, page: Page) -> str:
         parts: list[str] = []
         last = -1
         for segment in page.segments:
             entry = self._entries[segment.entry]
-            if isinstance(entry, Message):
-                text = segment.exact(entry)
-            else:
-                text = plain(entry, self._folder)
+            text = segment.exact(entry) if isinstance(entry, Message) else plain(entry, self._place)
             if segment.entry == last:
                 parts[-1] += text
             else:
                 parts.append(text)
             last = segment.entry
         return clean("\n\n".join(parts))
+
+
+def _rest(size: int, is_sealed: bool) -> float:
+    """Seconds until a page may be drawn again; a browser renders it anew each time, as a whole.
+
+    By the square, so that news of a call costs less on a large page than on a small one, and
+    longer where no text is read as it comes.
+    """
+    return (size / BLOCK) ** 2 / (FRAMES_PER_SECOND / 4 if is_sealed else FRAMES_PER_SECOND)

@@ -1,6 +1,7 @@
-"""The two wire dialects of the agents' models: what a request holds, and how it is answered.
+"""The wire dialects of the agents' models: what a request holds, and how it is answered.
 
-Sources: the Gemini API's `streamGenerateContent`, and the OpenAI Responses API's streaming events.
+Sources: the Gemini API's `streamGenerateContent`, and the OpenAI Responses API's streaming events;
+`anthropic.py` has the third.
 """
 
 import json
@@ -53,15 +54,18 @@ class Dialect(Protocol):
     def error(self, status: int, message: str) -> Json: ...
 
 
-def _pieces(text: str) -> list[str]:
+def pieces(text: str) -> list[str]:
+    """Cut a text as a model streams it."""
     return [text[i : i + CHUNK] for i in range(0, len(text), CHUNK)]
 
 
-def _new_id(prefix: str) -> str:
+def new_id(prefix: str) -> str:
+    """Make an id as these APIs do."""
     return f"{prefix}_{uuid.uuid4().hex[:8]}"
 
 
-def _texts(items: list[Json]) -> str:
+def texts(items: list[Json]) -> str:
+    """Join the texts of a message's parts, whatever else is among them."""
     return "\n".join(item["text"] for item in items if isinstance(item.get("text"), str))
 
 
@@ -70,7 +74,7 @@ class Gemini:
 
     def messages(self, body: Json) -> list[Message]:
         contents: list[Json] = body.get("contents", [])
-        return [Message(c.get("role") == "model", _texts(c.get("parts", []))) for c in contents]
+        return [Message(c.get("role") == "model", texts(c.get("parts", []))) for c in contents]
 
     def reply(self) -> Reply:
         return GeminiReply()
@@ -88,10 +92,10 @@ class GeminiReply:
     def part(self, part: Part) -> Iterator[Json]:
         if "think" in part:
             yield self._event({"text": part["think"], "thought": True})
-        for piece in _pieces(part.get("text", "")):
+        for piece in pieces(part.get("text", "")):
             yield self._event({"text": piece})
         if "tool" in part:
-            call = {"id": _new_id("call"), "name": part["tool"], "args": part["args"]}
+            call = {"id": new_id("call"), "name": part["tool"], "args": part["args"]}
             yield self._event({"functionCall": call, "thoughtSignature": "c2lnbmF0dXJl"})
 
     def end(self) -> Iterator[Json]:
@@ -117,7 +121,7 @@ class Responses:
 
     def _message(self, item: Json) -> Message:
         if item.get("type", "message") == "message":
-            return Message(item.get("role") == "assistant", _texts(item.get("content", [])))
+            return Message(item.get("role") == "assistant", texts(item.get("content", [])))
         return Message(not item["type"].endswith("_output"), "")
 
     def reply(self) -> Reply:
@@ -131,7 +135,7 @@ class ResponsesReply:
     """Output items, each added, streamed and done, in a response created and completed."""
 
     def __init__(self) -> None:
-        self.response: Json = {"id": _new_id("resp"), "object": "response", "output": []}
+        self.response: Json = {"id": new_id("resp"), "object": "response", "output": []}
 
     def begin(self) -> Iterator[Json]:
         yield {"type": "response.created", "response": self.response | {"status": "in_progress"}}
@@ -156,22 +160,22 @@ class ResponsesReply:
         yield {"type": "response.completed", "response": done}
 
     def _thought(self, text: str) -> Iterator[Json]:
-        item = {"type": "reasoning", "id": _new_id("rs")}
+        item = {"type": "reasoning", "id": new_id("rs")}
         summary = [{"type": "summary_text", "text": text}]
         added = {"type": "response.reasoning_summary_part.added", "summary_index": 0}
         delta = {"type": "response.reasoning_summary_text.delta", "summary_index": 0}
-        deltas = [added, *(delta | {"delta": piece} for piece in _pieces(text))]
+        deltas = [added, *(delta | {"delta": piece} for piece in pieces(text))]
         yield from self._item(item | {"summary": summary}, deltas, started=item | {"summary": []})
 
     def _text(self, text: str) -> Iterator[Json]:
-        item = {"type": "message", "id": _new_id("msg"), "role": "assistant"}
+        item = {"type": "message", "id": new_id("msg"), "role": "assistant"}
         content = [{"type": "output_text", "text": text, "annotations": []}]
         delta = {"type": "response.output_text.delta", "content_index": 0}
-        deltas = [delta | {"delta": piece} for piece in _pieces(text)]
+        deltas = [delta | {"delta": piece} for piece in pieces(text)]
         yield from self._item(item | {"content": content}, deltas, started=item | {"content": []})
 
     def _call(self, part: Part) -> Json:
-        call = {"id": _new_id("fc"), "call_id": _new_id("call"), "name": part["tool"]}
+        call = {"id": new_id("fc"), "call_id": new_id("call"), "name": part["tool"]}
         if "input" in part:
             return call | {"type": "custom_tool_call", "input": part["input"]}
         return call | {"type": "function_call", "arguments": json.dumps(part["args"])}

@@ -22,9 +22,14 @@ from itertools import groupby
 from socket import SHUT_RDWR
 from typing import Any, Self
 
+from tests.agents.anthropic import Messages
 from tests.agents.dialects import Dialect, Gemini, Json, Message, Part, Reply, Responses
 
-DIALECTS: dict[str, Dialect] = {":streamGenerateContent": Gemini(), "/responses": Responses()}
+DIALECTS: dict[str, Dialect] = {
+    ":streamGenerateContent": Gemini(),
+    "/responses": Responses(),
+    "/messages": Messages(),
+}
 """Dialect by the end of the request's path."""
 
 
@@ -181,7 +186,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, events: Iterator[Json], delay: float = 0) -> bool:
         """Write `events`; False says that the endpoint stopped meanwhile."""
         for event in events:
-            self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
+            name = f"event: {event['type']}\n" if "type" in event else ""
+            self.wfile.write(f"{name}data: {json.dumps(event)}\n\n".encode())
             if self.server.stopped.wait(delay):
                 return False
         return True

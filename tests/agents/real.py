@@ -10,10 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from tests.agents.model_endpoint import ModelEndpoint
 
 NPM = Path(__file__).parent / "npm"
+NPM_MORE = Path(__file__).parent / "npm-more"
+"""The agents of `make test-more`, which are too large for every run."""
 NODE_MODULES = NPM / "node_modules"
+MORE_NODE_MODULES = NPM_MORE / "node_modules"
 API_KEY = "test-key"
 
 CODEX_CONFIG = """\
@@ -38,6 +43,20 @@ GEMINI_SETTINGS = {
     "security": {"auth": {"selectedType": "gemini-api-key"}},
     "privacy": {"usageStatisticsEnabled": False},
     "general": {"sessionRetention": {"enabled": False}},  # it deletes sessions that were loaded
+}
+
+OPENCODE_CONFIG = {
+    "model": "scripted/scripted",
+    "small_model": "scripted/scripted",
+    "permission": {"edit": "ask", "bash": "ask"},
+    "agent": {"title": {"disable": True}},  # it would ask the model for one, with the same prompt
+}
+OPENCODE_MODEL = {
+    "attachment": True,
+    "reasoning": True,
+    "tool_call": True,
+    "modalities": {"input": ["text", "image"], "output": ["text"]},
+    "limit": {"context": 200_000, "output": 8_000},
 }
 
 
@@ -85,6 +104,40 @@ def gemini(home: Path, endpoint: ModelEndpoint) -> RealAgent:
     return RealAgent("gemini", argv, env, _pinned("@google/gemini-cli"))
 
 
+def claude(home: Path, endpoint: ModelEndpoint) -> RealAgent:
+    """Configure `@agentclientprotocol/claude-agent-acp` in `home`, an existing empty folder."""
+    env = {
+        "HOME": str(home),
+        "CLAUDE_CONFIG_DIR": str(home / ".claude"),
+        "ANTHROPIC_API_KEY": API_KEY,
+        "ANTHROPIC_BASE_URL": endpoint.url,
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "IS_SANDBOX": "1",  # it refuses to be started by root elsewhere
+    }
+    argv = (str(MORE_NODE_MODULES / ".bin" / "claude-agent-acp"),)
+    return RealAgent(
+        "claude", argv, env, _pinned("@agentclientprotocol/claude-agent-acp", NPM_MORE)
+    )
+
+
+def opencode(home: Path, endpoint: ModelEndpoint) -> RealAgent:
+    """Configure `opencode-ai` in `home`, an existing empty folder."""
+    options = {"baseURL": f"{endpoint.url}/v1", "apiKey": API_KEY}
+    provider = {"npm": "@ai-sdk/anthropic", "options": options}
+    provider["models"] = {"scripted": OPENCODE_MODEL, "other": OPENCODE_MODEL}
+    config = home / "opencode.json"
+    config.write_text(json.dumps(OPENCODE_CONFIG | {"provider": {"scripted": provider}}))
+    env = {
+        "HOME": str(home),
+        "OPENCODE_CONFIG": str(config),
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    }
+    argv = (str(MORE_NODE_MODULES / ".bin" / "opencode"), "acp")
+    return RealAgent("opencode", argv, env, _pinned("opencode-ai", NPM_MORE))
+
+
 def backdate_gemini_sessions(home: Path) -> None:
     """Move the session files in gemini's `home` to an earlier minute, so that they can be loaded.
 
@@ -104,6 +157,12 @@ def sdk_example() -> RealAgent:
     return RealAgent("sdk-example", ("node", str(agent)), {}, _pinned(package))
 
 
-def _pinned(package: str) -> str:
-    pins: dict[str, str] = json.loads((NPM / "package.json").read_text())["dependencies"]
+MAKERS = {"codex": codex, "gemini": gemini, "claude": claude, "opencode": opencode}
+"""How each agent is configured, by its name."""
+MORE = [pytest.param(name, marks=pytest.mark.more) for name in ("claude", "opencode")]
+"""The names of the large agents, as parameters of tests."""
+
+
+def _pinned(package: str, project: Path = NPM) -> str:
+    pins: dict[str, str] = json.loads((project / "package.json").read_text())["dependencies"]
     return pins[package]

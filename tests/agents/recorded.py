@@ -24,6 +24,7 @@ class RecordedTurn:
     Args:
         answers: what the client answered to permission requests, by tool call: an option, or None
             for cancelled, which is also what Stop answers.
+        forms: what the client answered to forms, in order.
         stopped: whether the client sent ``session/cancel``.
         end: the response.
         updates: the updates from the prompt until the next one.
@@ -31,6 +32,7 @@ class RecordedTurn:
     """
 
     answers: dict[str, str | None] = field(default_factory=dict)
+    forms: list[Frame] = field(default_factory=list)
     stopped: bool = False
     end: Frame = field(default_factory=dict)
     updates: list[Frame] = field(default_factory=list)
@@ -119,7 +121,9 @@ class Recording:
     def _answers(self, frame: Frame) -> None:
         self.steps.append(expect_response(frame["id"]))
         turn, call = self._asked.get(frame["id"], (None, ""))
-        if turn is not None and not turn.stopped:
+        if turn is not None and not call:
+            turn.forms.append(frame["result"])
+        elif turn is not None and not turn.stopped:
             turn.answers[call] = frame["result"]["outcome"].get("optionId")
 
     def _marker(self, kind: str) -> Frame:
@@ -137,6 +141,8 @@ class Recording:
             self._asked[frame["id"]] = (self.turns[-1], call["toolCallId"])
             self.turns[-1].answers[call["toolCallId"]] = None
             self.turns[-1].asked.append(call)
+        elif frame["method"] == "elicitation/create":
+            self._asked[frame["id"]] = (self.turns[-1], "")
         elif frame["method"] == "session/update" and self.turns:
             self.turns[-1].updates.append(frame["params"]["update"])
 

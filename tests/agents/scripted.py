@@ -83,6 +83,16 @@ def say_much(size: int, session: str = SESSION) -> Step:
     return ["say_much", size, session]
 
 
+def drip(*frames: Frame) -> Step:
+    """Send frames, a byte in each write."""
+    return ["drip", *frames]
+
+
+def long_line(before: str, size: int, after: str) -> Step:
+    """Write a line with ``size`` letters between two texts; kept nowhere as a whole."""
+    return ["long_line", before, size, after]
+
+
 def to_stderr(text: str, times: int = 1) -> Step:
     """Write a text to stderr, many times."""
     return ["to_stderr", text, times]
@@ -272,6 +282,17 @@ class Agent:
 
     def say_much(self, size: int, session: str) -> None:
         self.send(chunk("x" * size, session))
+
+    def drip(self, *frames: Frame) -> None:
+        for byte in b"".join(json.dumps(frame).encode() + b"\n" for frame in frames):
+            self._write(bytes([byte]))
+
+    def long_line(self, before: str, size: int, after: str) -> None:
+        self._write(before.encode())
+        block = b"x" * (1 << 20)
+        for written in range(0, size, len(block)):
+            self._write(block[: size - written])
+        self._write(after.encode() + b"\n")
 
     def to_stderr(self, text: str, times: int) -> None:
         for _ in range(times):

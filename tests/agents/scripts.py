@@ -2,7 +2,8 @@
 
 codex writes and edits with the custom tool `apply_patch`, whose input is a patch, and runs
 commands with `exec_command`, which asks only when it is escalated; gemini-cli has `write_file`,
-`replace` and `run_shell_command`.
+`replace` and `run_shell_command`; Claude Code and opencode have `write`, `edit` and `bash`, and
+want a file read before it is edited.
 """
 
 from abc import ABC, abstractmethod
@@ -104,5 +105,44 @@ class GeminiScripts(Scripts):
         return {"tool": "run_shell_command", "args": args}
 
 
-SCRIPTS: dict[str, Scripts] = {"codex": CodexScripts(), "gemini": GeminiScripts()}
+class ClaudeScripts(Scripts):
+    """Prompts for Claude Code; opencode's tools are the same in other letters."""
+
+    def edit_file(self, path: Path) -> str:
+        read = self._tool("Read", file_path=str(path))
+        return script(
+            [{"text": "I will edit it. "}, read], [self._edit(path)], [{"text": "Edited."}]
+        )
+
+    def _write(self, path: Path) -> Part:
+        return self._tool("Write", file_path=str(path), content=WRITTEN)
+
+    def _edit(self, path: Path) -> Part:
+        return self._tool("Edit", file_path=str(path), old_string="line two", new_string="line 2")
+
+    def _run(self, command: str) -> Part:
+        return self._tool("Bash", command=command, description="The test wants it.")
+
+    def _tool(self, name: str, **args: str) -> Part:
+        return {"tool": name, "args": args}
+
+
+class OpencodeScripts(ClaudeScripts):
+    """Prompts for opencode."""
+
+    def _tool(self, name: str, **args: str) -> Part:
+        return {"tool": name.lower(), "args": {_camel_case(key): args[key] for key in args}}
+
+
+def _camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.title, others))
+
+
+SCRIPTS: dict[str, Scripts] = {
+    "codex": CodexScripts(),
+    "gemini": GeminiScripts(),
+    "claude": ClaudeScripts(),
+    "opencode": OpencodeScripts(),
+}
 """Prompts by the name of the `RealAgent`."""

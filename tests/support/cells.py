@@ -9,7 +9,8 @@ from agy_kernel.acp.process import Launch
 from agy_kernel.conversation.conversation import Conversation
 from agy_kernel.conversation.engine import Engine, EventSink
 from agy_kernel.conversation.turn import Turn
-from agy_kernel.events import Answer, Event, Notice, Question, TurnBroken, TurnEnded
+from agy_kernel.events import Event, Notice, TurnBroken, TurnEnded
+from agy_kernel.questions import Answer, Permission, Question
 from tests.agents.scripted import Step, command
 from tests.support.connections import Heard, Wire
 from tests.support.oracle import check_tape
@@ -23,12 +24,16 @@ class Cell(Heard):
     def __init__(
         self,
         conversation: Conversation,
-        decide: Callable[[Question], Answer | None] = lambda _: None,
+        decide: Callable[[Permission], Answer | None] = lambda _: None,
         text: str = "Hello",
     ) -> None:
         super().__init__()
         self._conversation = conversation
-        self.turn = Turn(self.take, decide)
+
+        def answer(question: Question) -> Answer | None:
+            return decide(question) if isinstance(question, Permission) else None
+
+        self.turn = Turn(self.take, answer)
         blocks = [{"type": "text", "text": text}]
         self.task = asyncio.create_task(conversation.prompt(lambda *_: blocks, self.turn))
 
@@ -82,7 +87,7 @@ class Talk:
             await self._started.wait()
         await self.wires[start - 1].until_sent(method)
 
-    def ask(self, decide: Callable[[Question], Answer | None] = lambda _: None) -> Cell:
+    def ask(self, decide: Callable[[Permission], Answer | None] = lambda _: None) -> Cell:
         """Run a cell."""
         return Cell(self.conversation, decide)
 

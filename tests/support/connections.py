@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 from agy_kernel.acp.connection import Connection
 from agy_kernel.acp.process import Launch
 from agy_kernel.acp.tape import Tape
-from agy_kernel.events import Asked, Event, Question, TextChunk
+from agy_kernel.events import Asked, Event, TextChunk
+from agy_kernel.questions import Permission
 from tests.agents.scripted import Step, command
 from tests.support.oracle import check_tape
 
@@ -36,10 +37,11 @@ class Heard:
             await self._news.wait()
         return found[0]
 
-    async def question(self, call: str = "c1") -> Question:
+    async def question(self, call: str = "c1") -> Permission:
         """The question about a call, waiting for it."""
-        event = await self.until(lambda e: isinstance(e, Asked) and e.question.call.id == call)
+        event = await self.until(lambda e: _asks_about(e, call))
         assert isinstance(event, Asked)
+        assert isinstance(event.question, Permission)
         return event.question
 
     async def words(self, text: str) -> None:
@@ -54,6 +56,11 @@ class Heard:
     def text(self) -> str:
         """All that the agent said."""
         return "".join(e.text for e in self.of(TextChunk) if e.role == "agent")
+
+
+def _asks_about(event: Event, call: str) -> bool:
+    question = event.question if isinstance(event, Asked) else None
+    return isinstance(question, Permission) and question.call.id == call
 
 
 class Wire:
@@ -155,5 +162,5 @@ async def started(*steps: Step, **options: Any) -> AsyncIterator[Agent]:
 async def opened(*steps: Step, **options: Any) -> AsyncIterator[Agent]:
     """A scripted agent with the session ``s1``, which its script opens."""
     async with started(*steps, **options) as made:
-        await made.connection.new_session("/w")
+        await made.connection.open_session("new", "/w")
         yield made

@@ -48,6 +48,8 @@ class Lab:
         theme: ``light`` or ``dark``.
     """
 
+    module = "jupyterlab"
+
     def __init__(
         self, root: Path, scratch: Path, env: Mapping[str, str], theme: str = "light"
     ) -> None:
@@ -62,7 +64,7 @@ class Lab:
         port = _free_port()
         self.url = f"http://127.0.0.1:{port}"
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", *_options(port, self.root)],
+            [sys.executable, "-m", self.module, *_options(port, self.root)],
             env=os.environ | self._env,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -80,6 +82,10 @@ class Lab:
             urllib.request.urlopen(request, timeout=20).close()
         os.killpg(self._process.pid, signal.SIGTERM)
         self._process.communicate(timeout=20)
+
+    def address(self, name: str) -> str:
+        """Where a notebook is opened."""
+        return f"{self.url}/lab/tree/{name}?reset"
 
     def api(self, what: str) -> Any:
         """What the server's REST API says."""
@@ -124,7 +130,7 @@ class Lab:
             if "is running at" in line:
                 break
         else:
-            raise RuntimeError("JupyterLab did not start")
+            raise RuntimeError(f"{self.module} did not start")
         threading.Thread(target=self._process.stdout.read, name="lab log", daemon=True).start()
 
 
@@ -190,7 +196,7 @@ class Notebook:
 
     def open(self) -> Notebook:
         """Open it, and wait until its kernel is idle and connected."""
-        self.page.goto(f"{self._lab.url}/lab/tree/{self.name}?reset", wait_until="domcontentloaded")
+        self.page.goto(self._lab.address(self.name), wait_until="domcontentloaded")
         return self.wait_ready()
 
     def wait_ready(self, state: str = "idle") -> Notebook:

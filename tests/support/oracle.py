@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from acp import schema
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 
 from agy_kernel.acp.tape import Tape
 
@@ -30,6 +30,7 @@ NOTIFICATIONS: dict[str, type[BaseModel]] = {
 }
 RESPONSES: dict[str, type[BaseModel]] = {
     "session/request_permission": schema.RequestPermissionResponse,
+    "elicitation/create": RootModel[schema.CreateElicitationResponse],
 }
 Frame = dict[str, Any]
 

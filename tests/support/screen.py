@@ -8,6 +8,7 @@ from typing import Any
 
 from agy_kernel.display.ask import FrontEnd
 from agy_kernel.display.footer import Circumstances, footer, record
+from agy_kernel.display.place import Place
 from agy_kernel.display.shown import Shown
 from agy_kernel.display.view import NotebookView
 from agy_kernel.events import AgentInfo, Event, TurnEnded
@@ -88,12 +89,16 @@ class Played:
     def __init__(self, human: bool = True, use_widgets: bool = True) -> None:
         self.screen = Screen(human)
         self.front_end = FrontEnd(shows_widgets=True if use_widgets else None)
-        self.view = NotebookView(self.screen, "/w", self.front_end, use_widgets)
+        self.now = 0.0
+        self.view = NotebookView(
+            self.screen, Place("/w"), self.front_end, use_widgets, clock=lambda: self.now
+        )
         self.shown = Shown(self.view)
 
     def play(self, events: Iterable[Event]) -> None:
-        """Take events, drawing after each."""
+        """Take events, one an hour, drawing after each."""
         for event in events:
+            self.now += 3600
             self.shown.take(event)
             self.shown.draw()
 

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from ...acp.jsonrpc import MethodNotFound, Peer, Reader, Writer
+from ...acp.jsonrpc import Peer, Reader, Writer
+from ...acp.serving import MethodNotFound
 from ...errors import RequestFailed
 from . import catalogue
 from .behaviour import Behaviour
