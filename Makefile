@@ -45,8 +45,9 @@ test-next: $(READY) ## run the tests of kernels on the newest ipykernel, pre-rel
 test-more: $(READY) $(MORE_AGENTS) ## run the tests of two large agents: Claude Code, OpenCode (650 MB)
 	AGY_NO_SKIPS=1 $(BIN)/python -m pytest -q -m more
 
+# Not `npm ci`, which wants opencode's builds for every platform in the lock: only Linux's are there.
 $(MORE_AGENTS): tests/agents/npm-more/package-lock.json
-	npm ci --prefix tests/agents/npm-more --no-audit --no-fund --no-update-notifier --loglevel=error
+	npm install --no-save --prefix tests/agents/npm-more --no-audit --no-fund --no-update-notifier --loglevel=error
 
 # Only kernels get it: the folder comes first on their PYTHONPATH.
 $(OLDEST)/.ready: | $(READY)
@@ -69,7 +70,7 @@ reliability: $(READY) test-tools ## run the tests of public reports, and write d
 	$(BIN)/python -m tools.reliability
 
 bench: $(READY) ## measure latency and throughput beside bare baselines
-	$(BIN)/python tools/bench.py
+	$(BIN)/python -m tools.bench
 
 fuzz: $(READY) ## try bytes that could break the client, for 10 minutes (after .venv/bin/pip install atheris)
 	@mkdir -p build/fuzz

@@ -52,11 +52,9 @@ class CommandError(AgyError):
 
 
 class AgentError(AgyError):
-    """Something about the agent, often in its own words: cut where these have no end."""
+    """Something about the agent, often in its own words."""
 
     def __init__(self, words: str) -> None:
-        if len(words) > LONGEST_WORDS:
-            words = f"{words[:LONGEST_WORDS]}… ({len(words):,} characters)"
         # JSON can name lone surrogates, and no message of ours could carry them.
         super().__init__(words.encode("utf-8", "replace").decode())
 
@@ -103,7 +101,7 @@ class RequestFailed(AgentError):
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         self.code, self.message, self.data = code, message, data
-        detail = error_detail(data)
+        detail = shortened(error_detail(data))
         said = _unwrapped(message)
         super().__init__(f"{said} ({code})" + (f": {detail}" if detail else ""))
 
@@ -136,6 +134,13 @@ def exit_status(status: int) -> str:
         return f"signal {signal.Signals(-status).name}"
     except ValueError:
         return f"signal {-status}"
+
+
+def shortened(words: str) -> str:
+    """Words of the agent, cut where they have no end."""
+    if len(words) <= LONGEST_WORDS:
+        return words
+    return f"{words[:LONGEST_WORDS]}… ({len(words):,} characters)"
 
 
 def error_detail(data: Any) -> str:

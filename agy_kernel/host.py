@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import logging
 import signal
+import threading
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .context import Context, Pack, notebook_path, own_folder
+from .context import Context, Pack, notebook_folder, notebook_path, own_folder
 from .conversation.conversation import Conversation
-from .conversation.permissions import decide
 from .conversation.thread import AgentThread
 from .conversation.turn import Turn
 from .conversation.watch import Limits
@@ -39,6 +40,7 @@ from .run import Run
 
 if TYPE_CHECKING:
     from .configuration import Configuration
+    from .conversation.permissions import Permissions
     from .settings import Settings
 
 log = logging.getLogger(__name__)
@@ -90,6 +92,7 @@ class Host:
             lambda: self.configuration, self.context, self._notebook, self._inbox.room
         )
         self._said: set[str] = set()
+        self._turn = threading.RLock()
         self.turns: deque[Shown] = deque(maxlen=KEPT_TURNS)
 
     @cached_property
@@ -98,6 +101,13 @@ class Host:
         from .configuration import Configuration
 
         return Configuration(own_folder() / "settings.json")
+
+    @cached_property
+    def permissions(self) -> Permissions:
+        """The rules, and what was decided by them."""
+        from .policy import permissions
+
+        return permissions(lambda: self.configuration, notebook_folder())
 
     @property
     def settings(self) -> Settings:
@@ -123,17 +133,35 @@ class Host:
     def prompt(self, request: Request, manner: Manner = Manner()) -> Reply:
         """Send a prompt, show what comes of it, and return when the turn is over.
 
+        A prompt of another thread waits until this one's turn is over.
+
         Raises:
             AgyError: the turn failed; what was received is shown all the same.
             TurnTimeout: it took longer than ``manner.timeout``.
             TurnCancelled: it was stopped.
         """
+        with self._alone():
+            return self._prompt(request, manner)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One turn at a time, but for one that a widget's own code begins within another."""
+        try:
+            with interrupts(signal.default_int_handler):
+                self._turn.acquire()
+        except KeyboardInterrupt:
+            raise TurnCancelled("stopped while another turn was running.") from None
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    def _prompt(self, request: Request, manner: Manner) -> Reply:
         conversation = self.conversations.with_agent(manner.agent)
         output = self._output()
         shown = Shown(self._view(output, conversation.cwd, manner.quiet))
         turn = Turn(
-            partial(self._happened, shown),
-            partial(decide, policy=self.settings.permissions, human=output.human),
+            partial(self._happened, shown), partial(self.permissions.decide, human=output.human)
         )
         pack = self.pack(request, conversation.cwd)
         run = Run(conversation, pack, turn, self._limits(manner, output.human), self._warnings())

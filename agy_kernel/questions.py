@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .forms import Field, Value
+from .rules import Rule
 
 if TYPE_CHECKING:
     from .events import ToolCallUpdate
@@ -51,6 +52,7 @@ class Answer:
         why: a sentence for the person when a machine decided.
         values: of a form that was filled in, by field; empty for a link that was accepted.
         declined: whether the person (or nobody) does not want to answer a form or a link.
+        again: whether the same is to be answered like this for the rest of the session.
     """
 
     option: Option | None
@@ -58,6 +60,7 @@ class Answer:
     why: str = ""
     values: Mapping[str, Value] | None = None
     declined: bool = False
+    again: bool = False
 
     @property
     def allowed(self) -> bool:
@@ -99,6 +102,8 @@ class Permission(Question):
     ) -> None:
         super().__init__()
         self.call, self.options, self.warning = call, options, warning
+        self.again: Rule | None = None
+        """The rule about calls like this one that the person may make on answering."""
 
     @property
     def is_choice(self) -> bool:

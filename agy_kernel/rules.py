@@ -78,7 +78,7 @@ class Rule:
 
     def __str__(self) -> str:
         about = ((f.name, getattr(self, f.name)) for f in fields(self) if f.name != "do")
-        return " ".join([self.do, *(f"{name}={value!r}" for name, value in about if value)])
+        return f"{self.do} ({', '.join(f'{name}: {value}' for name, value in about if value)})"
 
 
 def find(rules: Iterable[Rule], facts: Facts) -> Rule | None:

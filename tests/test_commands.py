@@ -271,7 +271,7 @@ def test_a_part_of_an_id_is_enough_if_it_says_which(host: Host) -> None:
     host.turns.append(shown(printed("toolu_0123abc", "one"), printed("toolu_0123def", "two")))
     assert run(host, "output abc").endswith("\none")
     assert run(host, "output toolu_0123def").endswith("\ntwo")
-    with pytest.raises(CommandError, match="2 tool calls have 'toolu'.*abc, toolu_0123def"):
+    with pytest.raises(CommandError, match=r"2 tool calls have 'toolu'.*abc, toolu_0123def"):
         run(host, "output toolu")
     with pytest.raises(CommandError, match="no tool call"):
         run(host, "diff nothing")

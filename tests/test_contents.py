@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agy_kernel.acp.updates import content
+from agy_kernel.acp.contents import content
 from agy_kernel.display.contents import block, line
 from agy_kernel.display.place import Place
 from agy_kernel.events import Content

@@ -560,7 +560,9 @@ async def test_the_late_end_of_an_old_process_does_not_touch_the_new_one() -> No
         await talk.ask().error()
         assert (await talk.turn()).text == "two"
         pid = talk.pid
-        await asyncio.wait(talk.conversation._processes._farewells, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(
+            talk.conversation._processes._farewells, return_when=asyncio.FIRST_COMPLETED
+        )
         cell = await talk.turn()
         assert (cell.text, cell.notices, talk.pid) == ("three", [], pid)
 

@@ -153,8 +153,12 @@ def test_two_edits_of_a_long_file_are_shown_without_what_lies_between() -> None:
             [w for i in range(440) for w in (f"b{i}", "")],
         ),
         ([f"a{i}" for i in range(20_000)], [f"b{i}" for i in range(20_000)]),
+        ([f"{i}" for i in range(20_000)], [f"{i}" if i % 3 else "new" for i in range(20_000)]),
     ],
-    ids=["alike", "reversed", "two kinds", "rewritten, with blank lines", "rewritten"],
+    ids=[
+        *("alike", "reversed", "two kinds", "rewritten, with blank lines", "rewritten"),
+        "every third line",
+    ],
 )
 def test_no_diff_takes_long(old: list[str], new: list[str]) -> None:
     start = time.process_time()

@@ -87,7 +87,10 @@ def test_what_comes_again_is_counted_and_not_said_again() -> None:
         "update of an unknown kind: _vendor (× 1,500)",
         "update of an unknown kind: _other",
     ]
-    notices = [Notice("MCP server unavailable", "warning"), TextChunk("agent", "x")] * 2
+    notices: list[Event] = [
+        Notice("MCP server unavailable", "warning"),
+        TextChunk("agent", "x"),
+    ] * 2
     assert texts(*notices) == ["[MCP server unavailable (× 2)]", "xx"]
 
 
@@ -124,7 +127,7 @@ def test_what_a_terminal_prints_is_put_together() -> None:
 @pytest.mark.parametrize("role", ["agent", "thought"])
 def test_a_block_stands_between_the_words_around_it(role: str) -> None:
     link = ContentChunk(role, Content("resource_link", uri="https://x.example", name="X"))  # type: ignore[arg-type]  # both are roles
-    words = [TextChunk("agent", "before"), link, TextChunk("agent", "after")]
+    words: list[Event] = [TextChunk("agent", "before"), link, TextChunk("agent", "after")]
     assert texts(*words) == ["before", "[link: X · https://x.example]", "after"]
 
 

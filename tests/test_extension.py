@@ -161,3 +161,22 @@ def test_plain_script_asks_without_jupyter(tmp_path: Path) -> None:
     )
     assert "variable-numbers" in done.stdout
     assert "end_turn True True" in done.stdout
+
+
+def test_a_prompt_of_another_thread_waits_for_its_turn(kernel: Kernel) -> None:
+    cell = kernel.run(
+        "from threading import Thread\n"
+        "from agy_kernel import ask\n"
+        "replies = {}\n"
+        "def other():\n"
+        "    replies['other'] = str(ask('SIM: [{\"text\": \"from the thread\"}]'))\n"
+        "thread = Thread(target=other)\n"
+        "thread.start()\n"
+        'replies[\'main\'] = str(ask(\'SIM: [{"wait": 0.5}, {"text": "from the cell"}]\'))\n'
+        "thread.join()\n"
+        "print(sorted(replies.items()))",
+        allow_stdin=True,
+        cell_id="cell",
+    )
+    assert cell.status == "ok", cell.text
+    assert "[('main', 'from the cell'), ('other', 'from the thread')]" in cell.text

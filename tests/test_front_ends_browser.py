@@ -12,7 +12,12 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.support.kernels import sim
 from tests.support.lab import PATIENCE, Lab, Notebook, chromium
-from tests.support.other_labs import COLLABORATION, CollaborativeLab, Notebook7
+from tests.support.other_labs import (
+    COLLABORATION,
+    CollaborativeLab,
+    LabWithoutWidgets,
+    Notebook7,
+)
 from tests.support.saved import check_plain, text
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
@@ -53,11 +58,11 @@ def run_all(page: Page) -> None:
 
 
 def saved_with(notebook: Notebook, lab: Lab, count: int) -> Any:
-    """The notebook as it lies on disk, once its last cell that ran has this number."""
+    """The notebook as the server has saved it, once a cell that ran has this number."""
     notebook.page.keyboard.press("Escape")
     notebook.page.keyboard.press("Control+s")
     for _ in range(PATIENCE // 100):
-        saved = lab.saved(notebook.name)
+        saved = lab.api(f"contents/{notebook.name}")["content"]  # the file may be half written
         if any(cell["execution_count"] == count for cell in saved["cells"]):
             return saved
         notebook.page.wait_for_timeout(100)
@@ -127,3 +132,20 @@ def test_a_second_person_sees_the_turn_and_its_end(lab: Lab, page: Page, browser
     expect(second.output(0).locator("button.jupyter-button")).to_have_count(0)
     assert json.dumps(saved_with(first, lab, 1)).count("application/vnd.agy-kernel.turn+json") == 1
     context.close()
+
+
+@pytest.mark.parametrize("lab", [LabWithoutWidgets], indirect=True)
+def test_question_is_answered_in_a_line_where_there_are_no_widgets(lab: Lab, page: Page) -> None:
+    lab.write("line.ipynb", ["Create line.py that greets", "Say hello"])
+    notebook = Notebook(page, lab, "line.ipynb").open()
+    notebook.run(0)
+    line = notebook.output(0).locator("input.jp-Stdin-input")
+    expect(notebook.output(0)).to_contain_text("+ def greet", timeout=PATIENCE)
+    line.fill("Allow", timeout=PATIENCE)
+    line.press("Enter")
+    notebook.expect_done(0, 1)
+    assert (lab.root / "line.py").exists()
+    expect(notebook.output(0)).to_contain_text("“Allow” by you")
+    notebook.run(1)
+    notebook.expect_done(1, 2)
+    check_plain(saved_with(notebook, lab, 2))

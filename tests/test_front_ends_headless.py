@@ -90,7 +90,7 @@ def test_permission_is_given_where_the_environment_gives_it(folder: Folder, tool
     assert (folder.path / "headless.py").exists()
 
 
-@RUNS
+@pytest.mark.parametrize("tool", ["nbclient", "nbconvert"])
 def test_failed_turn_stops_the_run(folder: Folder, tool: str) -> None:
     folder.write("Say hello", REFUSAL, "Create never.py that greets")
     done = folder.run(*COMMANDS[tool], AGY_PERMISSIONS="allow")
@@ -99,9 +99,11 @@ def test_failed_turn_stops_the_run(folder: Folder, tool: str) -> None:
     assert not (folder.path / "never.py").exists()
 
 
-def test_failed_turn_is_in_the_notebook_that_papermill_leaves(folder: Folder) -> None:
+def test_failed_turn_stops_papermill_and_is_in_the_notebook_that_it_leaves(folder: Folder) -> None:
     folder.write("%load_ext agy_kernel", f"%%agy\n{REFUSAL}", "6 * 7", kernel="python3")
-    assert folder.run(*COMMANDS["papermill"]).returncode != 0
+    done = folder.run(*COMMANDS["papermill"])
+    assert done.returncode != 0
+    assert "TurnFailed: The agent refused to go on." in done.stderr
     _, failed, never = saved.read(folder.path / "out.ipynb")
     assert "half an answer" in saved.text(failed)
     assert failed.outputs[-1].ename == "TurnFailed"

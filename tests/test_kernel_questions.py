@@ -209,6 +209,7 @@ def test_line_is_asked_for_when_no_view_appears(start_kernel: StartKernel) -> No
     cell = kernel.ask(sim(ask("typed")))
     assert "1 to 2" in kernel.asked(cell)
     kernel.shows(cell, "1. Allow")
+    assert "$ ls -l secrets" in cell.text, "what would run is in the text too"
     assert 1.5 < cell.times("1. Allow")[0] - cell.times("waiting for an answer")[0] < 4
     for count, nonsense in enumerate(("perhaps", "0", "3", "", "Allow it"), 2):
         kernel.type(nonsense)
@@ -340,3 +341,39 @@ def test_end_of_the_kernel_leaves_no_open_question_on_the_page(
     assert "cancelled" in cell.text
     assert not [output for output in cell.outputs if VIEW in output.get("data", {})]
     assert outcomes(kernel)["open"] in ([], CANCELLED)
+
+
+# -- not asked again
+
+
+def test_the_same_command_is_not_asked_about_again_and_that_is_said(kernel: Kernel) -> None:
+    again, other = ask("again-1"), ask("again-2", rawInput={"CommandLine": "ls -l secrets; rm x"})
+    cell = kernel.ask(sim(again))
+    question = kernel.question(cell)
+    (box,) = [i for i, m in kernel.notebook.models.items() if m["_model_name"] == "CheckboxModel"]
+    words = kernel.notebook.models[box]["description"]
+    assert words == "Don't ask again in this session about this very command"
+    state = {"method": "update", "state": {"value": True}, "buffer_paths": []}
+    kernel.handled(kernel.comm(box, state))
+    kernel.click(question, "Allow")
+    kernel.finish(cell)
+    second = kernel.run(sim(ask("again-3")), allow_stdin=True, cell_id="cell")
+    assert outcomes(kernel)["again-3"] == selected("allow")
+    assert "by the rule: allow (command: ls -l secrets)" in second.text
+    third = kernel.ask(sim(other))
+    kernel.click(kernel.question(third), "Deny")
+    kernel.finish(third)
+
+
+def test_the_same_is_not_asked_again_where_it_is_typed_with_a_mark(
+    start_kernel: StartKernel,
+) -> None:
+    kernel = start_kernel()
+    kernel.shows_widgets = False
+    cell = kernel.send(sim(ask("typed-1")), allow_stdin=True)
+    kernel.asked(cell)
+    kernel.type("2!")
+    kernel.finish(cell)
+    second = kernel.run(sim(ask("typed-2")), allow_stdin=True)
+    assert outcomes(kernel)["typed-2"] == selected("deny")
+    assert "by the rule: deny (command: ls -l secrets)" in second.text

@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "text": set[str](),
     "errors": {"text"},
     "forms": set[str](),
-    "questions": {"events", "forms"},  # events for types only: one speaks of the other
+    "questions": {"events", "forms", "rules"},  # events for types only: one speaks of the other
     "events": {"questions"},
     "files": set[str](),
     "mcp": set[str](),

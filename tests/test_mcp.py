@@ -81,9 +81,11 @@ def test_the_server_and_the_tool(frame: dict[str, Any], name: str) -> None:
         ToolCall("a", title="run_command", kind="execute", raw_input={"command": "ls"}),
         ToolCall("a", title="Modifying critical configuration file", kind="edit"),
         ToolCall("a", title="write_text_file"),
+        ToolCall("a", title="mcp__" + "a__" * 100_000 + " "),
         ToolCall("a", raw_input=5, meta=[]),
         ToolCall("a"),
     ],
+    ids=range(9),
 )
 def test_what_is_no_mcp_tool(call: ToolCall) -> None:
     assert mcp_tool(call) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,9 @@ def changed(old: str | None, new: str, deleted: bool = False) -> NotebookDiff:
 
 
 def titles(old: str | None, new: str, deleted: bool = False) -> list[str]:
-    return [title(change) for change in changed(old, new, deleted).cells]
+    """What is said of each cell, without its id."""
+    said = [title(change) for change in changed(old, new, deleted).cells]
+    return [re.sub(r", id [\w-]+\)", ")", line) for line in said]
 
 
 # -- by id
@@ -109,6 +112,13 @@ def test_without_ids_or_with_new_ones_cells_are_told_apart_by_what_they_say(fres
         "cell 3 (code) changed +1 −1",
         "cell 2 → 4 (markdown) moved",
     ]
+
+
+def test_a_cell_is_named_by_its_place_its_type_and_its_id() -> None:
+    [change] = changed(saved(A), saved(code("a", "a = 2"))).cells
+    assert title(change) == "cell 1 (code, id a) changed +1 −1"
+    [change] = changed(saved(minor=4), saved(*without_ids([A]), minor=4)).cells
+    assert title(change) == "cell 1 (code) added +1 −0"
 
 
 # -- what else changes

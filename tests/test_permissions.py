@@ -7,9 +7,11 @@ import threading
 
 import pytest
 
-from agy_kernel.conversation.permissions import HOW_TO_ALLOW, Policy, decide
+from agy_kernel.conversation.permissions import HOW_TO_ALLOW, Permissions, Policy
+from agy_kernel.conversation.transcript import ToolCall
 from agy_kernel.events import ToolCallUpdate
-from agy_kernel.questions import Answer, Option, Permission
+from agy_kernel.questions import Answer, Form, Option, Permission, Question
+from agy_kernel.rules import Facts, Rule
 
 ALLOW, ALWAYS = Option("a", "Allow", "allow_once"), Option("aa", "Always", "allow_always")
 DENY, NEVER = Option("r", "Deny", "reject_once"), Option("rr", "Never", "reject_always")
@@ -17,6 +19,17 @@ DENY, NEVER = Option("r", "Deny", "reject_once"), Option("rr", "Never", "reject_
 
 def ask(*options: Option, call_id: str = "call_1") -> Permission:
     return Permission(ToolCallUpdate(call_id, asked=True), options)
+
+
+NOTHING_KNOWN = Facts()
+
+
+def permissions(policy: Policy, *rules: Rule, facts: Facts = NOTHING_KNOWN) -> Permissions:
+    return Permissions(lambda: (policy, "AGY_PERMISSIONS"), lambda: rules, lambda _: facts)
+
+
+def decide(question: Question, policy: Policy, human: bool) -> Answer | None:
+    return permissions(policy).decide(question, ToolCall("call_1"), human)
 
 
 ORDINARY = (ALWAYS, ALLOW, NEVER, DENY)
@@ -100,3 +113,70 @@ def test_a_question_is_answered_once_whoever_is_first() -> None:
         thread.join()
     assert sorted(results) == [False] * 7 + [True]
     assert not question.open
+
+
+def test_a_form_is_declined_where_nobody_is_and_left_to_a_person_where_one_is() -> None:
+    for policy in ("ask", "deny", "allow"):
+        answer = decide(Form("Which?", ()), policy, human=False)
+        assert answer is not None
+        assert (answer.declined, answer.by) == (True, "nobody")
+        assert decide(Form("Which?", ()), policy, human=True) is None
+
+
+# -- rules
+
+RUN = Facts("execute", command="git status")
+READ_ALL, NO_GIT = Rule("allow", kind="read"), Rule("deny", command="git status")
+
+
+@pytest.mark.parametrize(
+    ("policy", "rules", "facts", "answer"),
+    [
+        ("ask", (READ_ALL,), Facts("read"), Answer(ALLOW, "policy", f"by the rule: {READ_ALL}")),
+        ("ask", (READ_ALL,), RUN, None),
+        ("allow", (NO_GIT,), RUN, Answer(DENY, "policy", f"by the rule: {NO_GIT}")),
+        ("allow", (Rule("ask", kind="execute"),), RUN, None),
+        ("deny", (Rule("ask", kind="execute"),), RUN, None),
+    ],
+)
+def test_a_rule_comes_before_the_policy_and_is_named(
+    policy: Policy, rules: tuple[Rule, ...], facts: Facts, answer: Answer | None
+) -> None:
+    made = permissions(policy, *rules, facts=facts)
+    assert made.decide(ask(*ORDINARY), ToolCall("call_1"), human=True) == answer
+
+
+def test_a_rule_that_asks_finds_nobody_where_nobody_is() -> None:
+    made = permissions("allow", Rule("ask", kind="execute"), facts=RUN)
+    answer = made.decide(ask(*ORDINARY), ToolCall("call_1"), human=False)
+    assert answer is not None
+    assert (answer.option, answer.by) == (DENY, "nobody")
+
+
+def test_a_rule_answers_no_question_for_a_person() -> None:
+    made = permissions("allow", Rule("allow", kind="execute"), facts=RUN)
+    assert made.decide(ask(ALLOW, DENY, call_id="interaction_7"), ToolCall("c"), True) is None
+
+
+@pytest.mark.parametrize(("option", "do"), [(ALLOW, "allow"), (DENY, "deny")])
+def test_the_same_is_not_asked_again_where_the_person_says_so(option: Option, do: str) -> None:
+    made = permissions("ask", facts=RUN)
+    question = ask(*ORDINARY)
+    assert made.decide(question, ToolCall("call_1"), human=True) is None
+    assert question.again == Rule("allow", command="git status")
+    question.answer(Answer(option, "you", again=True))
+    answer = made.decide(ask(*ORDINARY), ToolCall("call_2"), human=True)
+    assert answer is not None
+    assert answer.option == option
+    assert answer.why == f"by the rule: {do} (command: git status)"
+
+
+def test_every_answer_is_on_record() -> None:
+    made = permissions("deny", facts=RUN)
+    automatic, by_hand = ask(*ORDINARY), ask(ALLOW, DENY, call_id="interaction_7")
+    answer = made.decide(automatic, ToolCall("call_1"), human=True)
+    assert answer is not None
+    automatic.answer(answer)
+    made.decide(by_hand, ToolCall("interaction_7"), human=True)
+    by_hand.answer(Answer(ALLOW, "you"))
+    assert [(d.facts, d.answer.by) for d in made.audit] == [(RUN, "policy"), (RUN, "you")]

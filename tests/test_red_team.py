@@ -6,9 +6,11 @@ See tests/red_team/red_team.ipynb, which says in each cell's metadata what must 
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from urllib.parse import urlsplit
 import nbformat
 import pytest
 from nbconvert.exporters import HTMLExporter
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Dialog, Page, Route, expect
 
 from tests.agents import scripted
 from tests.support.lab import PATIENCE, Lab, Notebook, chromium
@@ -54,7 +56,9 @@ HARM = """
     const isMath = e.closest("mjx-container") !== null;
     if (odd.includes(e.localName)) say("element");
     if (e.localName === "img" && !/^data:image\\//.test(e.src)) say("image");
-    if (e.href && !/^(https?|mailto):/.test(e.href)) say("link");
+    const leads = e.href && !/^(https?|mailto):/.test(e.href);
+    if (leads && (e.protocol !== location.protocol || /^file:/i.test(e.getAttribute("href"))))
+      say("link");
     for (const a of e.attributes) {
       if (/^on|^srcdoc$|^formaction$|commandlinker/.test(a.name)) say("attribute");
       if (/url\\(/i.test(a.value) && a.name === "style") say("style");
@@ -82,7 +86,7 @@ class Watched:
         page.add_init_script(WATCH)
         page.context.route("**/*", self._route)
         page.context.on("page", lambda _: self.events.append("a window was opened"))
-        page.on("dialog", lambda dialog: self.events.append(f"dialog: {dialog.message}"))
+        page.on("dialog", self._dismiss)
         page.on("pageerror", lambda error: self.events.append(str(error)))
         page.on("download", lambda _: self.events.append("a download was started"))
 
@@ -93,6 +97,10 @@ class Watched:
             self.left.append(route.request.url)
             route.abort()
 
+    def _dismiss(self, dialog: Dialog) -> None:
+        self.events.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
     def check(self, may_load: tuple[str, ...] = ()) -> None:
         """Nothing has loaded or run, and there is nothing that would."""
         assert [url for url in self.left if urlsplit(url).hostname not in may_load] == []
@@ -100,6 +108,14 @@ class Watched:
         assert self.page.evaluate("window.__pwned") is None
         assert self.page.evaluate("window.__seen") == []
         assert self.page.evaluate(HARM) == []
+
+
+@contextmanager
+def watching(browser: Browser, origin: str) -> Iterator[Watched]:
+    """A fresh page that may load from one origin only."""
+    context = browser.new_context(viewport={"width": 1200, "height": 1000})
+    yield Watched(context.new_page(), origin)
+    context.close()
 
 
 @pytest.fixture(scope="module")
@@ -179,36 +195,44 @@ def test_nothing_loads_runs_or_misleads_live_and_saved(
     address, asked = beacon
     made = loaded(address, tmp_path)
     nbformat.write(made, lab.root / "red_team.ipynb")
-    context = browser.new_context(viewport={"width": 1200, "height": 1000})
-    watched = Watched(context.new_page(), lab.url)
-    notebook = Notebook(watched.page, lab, "red_team.ipynb").open()
-    code = [i for i, cell in enumerate(made.cells) if cell.cell_type == "code"]
-    for count, index in enumerate(code, 1):
-        run_cell(notebook, index, count, made.cells[index].metadata.get("red_team", {}))
+    check_live(browser, lab, made)
+    assert asked == []
+    check_reopened(browser, lab, made)
+    assert asked == []
+    check_export(browser, lab.root / "red_team.ipynb", tmp_path)
+    assert asked == []
+
+
+def check_live(browser: Browser, lab: Lab, made: Any) -> None:
+    """Run every cell, answer every question, and save."""
+    with watching(browser, lab.url) as watched:
+        notebook = Notebook(watched.page, lab, "red_team.ipynb").open()
+        for count, index in enumerate(code_cells(made), 1):
+            run_cell(notebook, index, count, made.cells[index].metadata.get("red_team", {}))
+            watched.check()
+        notebook.save()
+
+
+def check_reopened(browser: Browser, lab: Lab, made: Any) -> None:
+    """The saved notebook, which is trusted, is as harmless."""
+    with watching(browser, lab.url) as watched:
+        notebook = Notebook(watched.page, lab, "red_team.ipynb").open()
+        trust = watched.page.locator(".jp-StatusItem-trust")
+        expect(trust).to_have_attribute("title", re.compile("Notebook trusted"), timeout=PATIENCE)
+        for index in code_cells(made):
+            notebook.cell(index).scroll_into_view_if_needed()
         watched.check()
-    saved = notebook.save()
-
-    watched.page.goto("about:blank")
-    notebook.open()
-    expect(watched.page.locator(".jp-NotebookTrustedStatus-trusted")).to_be_visible(
-        timeout=PATIENCE
-    )
-    for index in code:
-        notebook.cell(index).scroll_into_view_if_needed()
-    watched.check()
-    context.close()
-    assert asked == []
-    check_export(browser, saved, tmp_path)
-    assert asked == []
 
 
-def check_export(browser: Browser, saved: Any, folder: Path) -> None:
+def check_export(browser: Browser, saved: Path, folder: Path) -> None:
     """What nbconvert makes of the saved notebook, opened as a file, is as harmless."""
     page = folder / "red_team.html"
-    page.write_text(HTMLExporter().from_notebook_node(nbformat.from_dict(saved))[0])
-    context = browser.new_context()
-    watched = Watched(context.new_page(), page.as_uri())
-    watched.page.goto(page.as_uri(), wait_until="load")
-    # The page's own scripts: MathJax, RequireJS and Mermaid, which nbconvert's template names.
-    watched.check(may_load=("cdnjs.cloudflare.com", "unpkg.com"))
-    context.close()
+    page.write_text(HTMLExporter().from_filename(str(saved))[0])
+    with watching(browser, page.as_uri()) as watched:
+        watched.page.goto(page.as_uri(), wait_until="load")
+        # The page's own scripts: MathJax, RequireJS and Mermaid, which nbconvert's template names.
+        watched.check(may_load=("cdnjs.cloudflare.com", "unpkg.com"))
+
+
+def code_cells(made: Any) -> list[int]:
+    return [i for i, cell in enumerate(made.cells) if cell.cell_type == "code"]

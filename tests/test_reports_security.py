@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.kernels import Kernel, StartKernel, sim
+from tests.support.notebook import Json
 
 WARNING = "agy.security.warning"
 RUN = {"toolCallId": "run", "title": "Run a command", "kind": "execute"}
@@ -91,3 +92,24 @@ def test_leave_for_one_call_is_none_for_another(kernel: Kernel) -> None:
     ran = {call["id"]: call["ran_without_asking"] for call in cell.record["tool_calls"]}
     assert ran == {"run": False, "other": True}
     assert cell.text.count("ran without asking") == 1
+
+
+@pytest.mark.report(82)
+@pytest.mark.parametrize("how", ["command", "change"])
+def test_call_that_becomes_another_after_it_was_allowed_is_flagged(
+    kernel: Kernel, how: str
+) -> None:
+    diff = {"type": "diff", "path": "/w/a.py", "oldText": "x\n"}
+    as_asked: Json = {"rawInput": {"command": "ls"}}
+    as_done: Json = {"rawInput": {"command": "rm -rf /"}}
+    if how == "change":
+        as_asked = {"content": [{**diff, "newText": "y\n"}]}
+        as_done = {"content": [{**diff, "newText": "evil\n"}]}
+    call = {**RUN, "toolCallId": how}
+    done = {**call, **as_done, "status": "completed"}
+    cell = kernel.ask(sim({"ask": {"toolCall": {**call, **as_asked}}}, {"tool": done}))
+    kernel.click(kernel.question(cell), "Allow")
+    kernel.finish(cell)
+    assert "⚠ not what was approved" in cell.text
+    (told,) = cell.record["tool_calls"]
+    assert told["changed_after_approval"]

@@ -99,4 +99,4 @@ def test_the_same_again_is_as_narrow_as_can_be(facts: Facts, rule: Rule | None) 
 
 
 def test_a_rule_can_be_read() -> None:
-    assert str(Rule("allow", kind="edit", path="/w")) == "allow kind='edit' path='/w'"
+    assert str(Rule("allow", kind="edit", path="/w")) == "allow (kind: edit, path: /w)"

@@ -147,6 +147,61 @@ def test_a_command_is_shown_with_what_it_printed(
     assert shown(call).count("hello") <= 3
 
 
+@pytest.mark.parametrize(
+    ("call", "status"),
+    [
+        (ToolCall("a", status="failed", exit_status=3), "3"),
+        (ToolCall("a", status="completed", exit_status=0), ""),
+        (ToolCall("a", status="failed", raw_output="Exit code 3\nhello"), "3"),
+        (ToolCall("a", status="failed", printed=("Exit code 3\nhello",), exit_status=1), "3"),
+        (ToolCall("a", status="failed", raw_output={"exit_code": 4}, exit_status=1), "4"),
+        (ToolCall("a", status="completed", raw_output="Exit code 3\nhello"), ""),
+        (ToolCall("a", status="failed", raw_output="Exit code 30 seconds"), ""),
+    ],
+)
+def test_the_exit_status_of_a_terminal(call: ToolCall, status: str) -> None:
+    assert exit_status_of(call) == status
+
+
+CODEX = [
+    {"sessionUpdate": "tool_call", "title": "make", "kind": "execute", "status": "in_progress"},
+    {"_meta": {"terminal_output": {"terminal_id": "t", "data": "line 1\n"}}},
+    {"_meta": {"terminal_output": {"terminal_id": "t", "data": "line 2\n"}}},
+    {
+        "status": "failed",
+        "rawOutput": {"formatted_output": "line 1\nline 2\n", "exit_code": 3},
+        "_meta": {"terminal_exit": {"terminal_id": "t", "exit_code": 3, "signal": None}},
+    },
+]
+CLAUDE = [
+    {"sessionUpdate": "tool_call", "title": "make", "kind": "execute", "status": "pending"},
+    {"_meta": {"terminal_output": {"terminal_id": "t", "data": "Exit code 3\nline 1\nline 2"}}},
+    {
+        "status": "failed",
+        "rawOutput": "Exit code 3\nline 1\nline 2",
+        "_meta": {"terminal_exit": {"terminal_id": "t", "exit_code": 1, "signal": None}},
+    },
+]
+
+
+@pytest.mark.parametrize("frames", [CODEX, CLAUDE], ids=["codex", "claude"])
+def test_what_the_agent_s_own_terminal_prints_is_the_output(frames: list[dict[str, Any]]) -> None:
+    transcript = Transcript()
+    terminal = {"content": [{"type": "terminal", "terminalId": "t"}]}
+    for frame in frames:
+        update = {"sessionUpdate": "tool_call_update", "toolCallId": "c", **terminal, **frame}
+        transcript = fold(transcript, update_event(update))
+        [call] = transcript.tool_calls
+    text = shown(call)
+    assert text.startswith("✗ run make · failed · exit status 3 · ran without asking")
+    assert text.count("line 1\nline 2") == 1
+    running = fold(
+        fold(Transcript(), update_event({**frames[0], "toolCallId": "c"})),
+        update_event({"sessionUpdate": "tool_call_update", "toolCallId": "c", **frames[1]}),
+    )
+    assert "line 1" in shown(running.tool_calls[0])
+
+
 def test_what_a_tool_returned_is_not_shown_twice() -> None:
     for agent in ("opencode", "mistral-vibe", "sdk-example-acpsdk1", "fast-agent-passthrough"):
         for call in recorded(agent):

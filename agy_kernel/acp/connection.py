@@ -53,6 +53,8 @@ CLIENT_CAPABILITIES = {
     "terminal": False,
     "session": {"configOptions": {"boolean": {}}},
     "elicitation": CAPABILITY,
+    # Not of the protocol: codex and claude then tell what their commands print, as it comes.
+    "_meta": {"terminal_output": True},
 }
 Opening = Literal["new", "load", "resume", "fork"]
 
@@ -358,12 +360,7 @@ class Connection:
             self._on_event(session_id, Notice(words, "warning"))
 
     def _requested(self, method: str, params: Any) -> Awaitable[Any]:
+        self._heard()
         if method == "session/update":  # with an id, by mistake: it says something all the same
             self._notified(method, params)
-            return _taken()
-        self._heard()
         return self._asker.serve(method, params)
-
-
-async def _taken() -> None:
-    """The result of what only tells us something."""

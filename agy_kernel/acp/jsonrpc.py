@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
-from ..errors import INTERNAL_ERROR, AgentError, RequestFailed
+from ..errors import INTERNAL_ERROR, AgentError, RequestFailed, shortened
 from .decoding import BYTE_ORDER_MARK, decode, remains
 from .fields import as_mapping
 from .framing import KEPT, MAX_FRAME, FrameSplitter, Line, Torn
@@ -272,7 +272,7 @@ class Peer:
 
     def _message(self, message: dict[str, Any]) -> None:
         method = message.get("method")
-        if not method or "result" in message or "error" in message:
+        if method is None or "result" in message or "error" in message:
             self._response(message)
         elif not isinstance(method, str):
             self._give_up({**message, "method": str(method)}, "its method is no string")
@@ -333,12 +333,12 @@ def _our_id(value: Any) -> int:
 
 def _request_failed(error: Any) -> RequestFailed:
     if not isinstance(error, dict):
-        return RequestFailed(INTERNAL_ERROR, str(error))
+        return RequestFailed(INTERNAL_ERROR, shortened(str(error)))
     code = error.get("code")
     message = error.get("message")
     return RequestFailed(
         code if isinstance(code, int) else INTERNAL_ERROR,
-        message if isinstance(message, str) else "error",
+        shortened(message) if isinstance(message, str) else "error",
         error.get("data"),
     )
 

@@ -13,10 +13,7 @@ from ..events import (
     CommandsChanged,
     Compaction,
     ConfigChanged,
-    Content,
     ContentChunk,
-    Diff,
-    Location,
     ModeChanged,
     NothingNew,
     Notice,
@@ -24,15 +21,14 @@ from ..events import (
     PlanUpdate,
     Role,
     SessionInfoChanged,
-    Terminal,
     TextChunk,
     ToolCallUpdate,
-    ToolContent,
     UnknownUpdate,
     Update,
     UsageChanged,
 )
 from ..questions import Option, Permission
+from .contents import content, exit_status, locations, printed, tool_contents
 from .fields import Raw, mapping, mappings, piece, text, well_formed
 from .options import choices_of
 
@@ -42,7 +38,6 @@ ROLES: dict[str, Role] = {
     "user_message_chunk": "user",
 }
 WARNING_KEY = "agy.security.warning"
-OLD_PATHS = ("oldPath", "old_path", "movedFrom", "previousPath")
 
 
 def update_event(update: Raw) -> Update:
@@ -73,31 +68,15 @@ def tool_call(update: Raw, asked: bool = False) -> ToolCallUpdate:
         title=text(update, "title") or None,
         kind=text(update, "kind") or None,
         status=text(update, "status") or None,
-        content=_tool_contents(update),
-        locations=_locations(update),
+        content=tool_contents(update),
+        locations=locations(update),
         raw_input=update.get("rawInput"),
         raw_output=update.get("rawOutput"),
-        printed=_printed(mapping(update, "_meta")),
-        exit_status=_exit_status(mapping(update, "_meta")),
+        printed=printed(mapping(update, "_meta")),
+        exit_status=exit_status(mapping(update, "_meta")),
         meta=mapping(update, "_meta"),
         announces=update.get("sessionUpdate") == "tool_call",
         asked=asked,
-    )
-
-
-def content(block: Raw) -> Content:
-    """A content block."""
-    resource = mapping(block, "resource") or block
-    return Content(
-        type=text(block, "type"),
-        text=text(resource, "text"),
-        data=text(block, "data") or text(resource, "blob"),
-        mime_type=text(resource, "mimeType"),
-        uri=text(resource, "uri"),
-        name=text(block, "title") or text(block, "name"),
-        description=text(block, "description"),
-        size=_size(block),
-        raw=block,
     )
 
 
@@ -201,69 +180,9 @@ def _plan_entry(item: Raw) -> PlanEntry:
     return PlanEntry(text(item, "content"), status or "pending", priority or "medium")
 
 
-def _printed(meta: Raw) -> str:
-    """What a terminal of the agent's own printed, as codex and claude tell it in ``_meta``."""
-    parts = (mapping(meta, key) for key in ("terminal_output", "terminal_output_delta"))
-    return "".join(text(part, "data") for part in parts)
-
-
-def _exit_status(meta: Raw) -> int | None:
-    value = mapping(meta, "terminal_exit").get("exit_code")
-    return value if isinstance(value, int) else None
-
-
-def _size(block: Raw) -> int | None:
-    value = block.get("size")
-    return value if isinstance(value, int) and value >= 0 else None
-
-
 def _count(raw: Raw, key: str) -> int:
     value = raw.get(key)
     return value if isinstance(value, int) and value >= 0 else 0
-
-
-def _tool_contents(update: Raw) -> tuple[ToolContent, ...] | None:
-    if not isinstance(update.get("content"), list):
-        return None
-    return tuple(_tool_content(item) for item in mappings(update, "content"))
-
-
-def _tool_content(item: Raw) -> ToolContent:
-    kind = text(item, "type")
-    if kind == "diff":
-        return _diff(item)
-    if kind == "terminal":
-        return Terminal(text(item, "terminalId"), text(item, "output"))
-    return content(mapping(item, "content") or item)
-
-
-def _diff(item: Raw) -> Diff:
-    # A new file's oldText is null, absent or empty, agent by agent (real-agents.md, lesson 6);
-    # with "" only _meta can tell a new file from one that was empty.
-    meta = mapping(item, "_meta")
-    kind = text(meta, "kind")
-    old = item.get("oldText")
-    is_new = not isinstance(old, str) or (old == "" and kind in ("", "add"))
-    old_text = None if is_new else old
-    new = item.get("newText")
-    return Diff(
-        path=text(item, "path"),
-        old=old_text,
-        new=new if isinstance(new, str) else "",
-        deleted=kind == "delete" or (not isinstance(new, str) and old_text is not None),
-        moved_from=next((p for key in OLD_PATHS if (p := text(meta, key) or text(item, key))), ""),
-    )
-
-
-def _locations(update: Raw) -> tuple[Location, ...] | None:
-    if not isinstance(update.get("locations"), list):
-        return None
-    return tuple(_location(item) for item in mappings(update, "locations") if text(item, "path"))
-
-
-def _location(item: Raw) -> Location:
-    line = item.get("line")
-    return Location(text(item, "path"), line if isinstance(line, int) else None)
 
 
 def _option(item: Raw) -> Option:

@@ -25,7 +25,7 @@ from .chosen import Chosen
 from .routing import Routes
 from .turn import Turn
 
-HELD_EVENTS = 1_000
+HELD_EVENTS, EARLY_CHARS = 1_000, 20_000
 
 
 class Listener:
@@ -62,7 +62,8 @@ class Listener:
             self._take(event)
         else:
             # Before the answer to session/new its session is unknown; others stay unknown.
-            self._held.append((session_id, event))
+            if not self.is_open:
+                self._held.append((session_id, event))
             self._refuse(event)
 
     @contextmanager
@@ -142,7 +143,7 @@ class Listener:
 
     def _keep_for_the_first(self, event: Event) -> None:
         if isinstance(event, TextChunk) and event.role == "agent":
-            self._early_words += event.text
+            self._early_words = (self._early_words + event.text)[:EARLY_CHARS]
         elif isinstance(event, Notice):
             self._early_notices.append(event)
         else:

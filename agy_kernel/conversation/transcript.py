@@ -328,7 +328,7 @@ def _fold_call(
     answer: Answer | None = None,
 ) -> Transcript:
     index, known = _find(transcript, update.id)
-    call = _merge(known or ToolCall(update.id), update)
+    call = merged(known, update)
     if question is not None:
         call = replace(call, question=question, answer=None)
     if answer is not None:
@@ -349,7 +349,9 @@ def _find(transcript: Transcript, call_id: str) -> tuple[int, ToolCall | None]:
     return -1, None
 
 
-def _merge(call: ToolCall, update: ToolCallUpdate) -> ToolCall:
+def merged(known: ToolCall | None, update: ToolCallUpdate) -> ToolCall:
+    """A tool call after one more frame about it."""
+    call = known or ToolCall(update.id)
     # A permission request tells the status as it was when it was made: never take a call back.
     status = call.status if update.asked and call.status in RUNNING else update.status
     changed = {
@@ -365,9 +367,9 @@ def _merge(call: ToolCall, update: ToolCallUpdate) -> ToolCall:
         "exit_status": update.exit_status,
         "meta": {**call.meta, **update.meta} if update.meta else None,
     }
-    merged = replace(call, **{k: v for k, v in changed.items() if v is not None})
-    unfinished = call.unfinished and merged.status not in FINAL
-    return replace(merged, unfinished=unfinished, stands_for=None)  # which is found out anew
+    now = replace(call, **{k: v for k, v in changed.items() if v is not None})
+    unfinished = call.unfinished and now.status not in FINAL
+    return replace(now, unfinished=unfinished, stands_for=None)  # which is found out anew
 
 
 def _longer(parts: tuple[str, ...], text: str) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ from ..events import (
     TurnBroken,
     TurnEnded,
 )
-from ..questions import Answer, Question
+from ..questions import Answer, Permission, Question
+from .transcript import ToolCall, merged
 
 # What Antigravity's builds let slip into the reply when they are cancelled (acp-v1.md, 2.2).
 LEAKS = ("context canceled", "The request was cancelled by the client.")
@@ -34,17 +35,19 @@ class Turn:
         emit: called with each event, on the agent's loop; must not wait. The last one in order is
             a ``TurnEnded`` or a ``TurnBroken``; what comes after that is late. Every ``Asked`` is
             followed by its ``Answered``, before the end at the latest.
-        decide: the answer to a question that needs no person, or None.
+        decide: the answer to a question that needs no person, or None; gets what is known of the
+            call that leave is asked for.
     """
 
     def __init__(
         self,
         emit: Callable[[Event], None],
-        decide: Callable[[Question], Answer | None] = lambda _: None,
+        decide: Callable[[Question, ToolCall | None], Answer | None] = lambda *_: None,
     ) -> None:
         self._emit, self._decide = emit, decide
         self._ended = asyncio.Event()
         self._questions: list[Question] = []
+        self._calls: dict[str, ToolCall] = {}
         self.stopping = False
         self.is_doubtful = False
         """Whether an end without a word means that the agent has lost the session."""
@@ -80,6 +83,8 @@ class Turn:
         if not isinstance(event, Progress):
             self.events += 1
         self._has_words = self._has_words or isinstance(event, WORDS)
+        if isinstance(event, ToolCallUpdate):
+            self._calls[event.id] = merged(self._calls.get(event.id), event)
         if isinstance(event, TurnEnded | TurnBroken):
             self._finish(event)
         elif isinstance(event, Asked):
@@ -96,13 +101,19 @@ class Turn:
         question = event.question
         if self.stopping or self.ended:
             question.answer(Answer(None, by="stop", why="the turn is over"))
-        elif (answer := self._decide(question)) is not None:
+        elif (answer := self._decide(question, self._call_of(question))) is not None:
             question.answer(answer)
         self._questions.append(question)
         self._emit(event)
         # It may be answered in any thread.
         tell = partial(asyncio.get_running_loop().call_soon_threadsafe, self._tell_answer, question)
         question.reply.add_done_callback(lambda _: tell())
+
+    def _call_of(self, question: Question) -> ToolCall | None:
+        """What is asked about: a request often says less than the call's earlier frames."""
+        if not isinstance(question, Permission):
+            return None
+        return merged(self._calls.get(question.call.id), question.call)
 
     def _tell_answer(self, question: Question) -> None:
         if question in self._questions:

@@ -49,13 +49,14 @@ class Watch:
         before = clock()
         while limits and not await self._turn.ends_within(tick):
             now = clock()
-            self._pass(now - before)
+            self.passed(now - before)
             before = now
             if self.expired:
                 return True
         return False
 
-    def _pass(self, seconds: float) -> None:
+    def passed(self, seconds: float) -> None:
+        """Take note of some seconds."""
         if self._turn.is_asking:
             return
         self._spent += seconds

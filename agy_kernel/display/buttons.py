@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..questions import Answer, Option, Permission
+from ..rules import Rule
 from .ask import Give
 from .html import escape, frame
-from .labels import Label, labels
+from .labels import Label, labels, visible
+
+AGAIN = "!"
+LONGEST = 80  # characters
 
 
 class Buttons:
@@ -23,22 +27,29 @@ class Buttons:
         self._question, self._html, self._summary = question, html, summary
         self._labelled = list(zip(question.options, labels(question.options), strict=True))
         self._buttons: list[Any] = []
+        self._box: Any = None
 
     def build(self, give: Give) -> Any:
         """What is asked, and a button for each option."""
         import ipywidgets as widgets
 
-        self._buttons = [_button(option, label, give) for option, label in self._labelled]
+        self._buttons = [self._button(option, label, give) for option, label in self._labelled]
         row = widgets.HBox(self._buttons, layout=widgets.Layout(flex_flow="row wrap"))
-        return widgets.VBox([widgets.HTML(self._html + self._warnings()), row])
+        what = widgets.HTML(self._html + self._warnings())
+        if self._question.again is None:
+            return widgets.VBox([what, row])
+        layout = widgets.Layout(width="auto")
+        words = f"Don't ask again in this session about {_about(self._question.again)}"
+        self._box = widgets.Checkbox(description=words, indent=False, layout=layout)
+        return widgets.VBox([what, self._box, row])
 
     def poll(self) -> None:
         """A click answers at once."""
 
     def disable(self) -> None:
         """Grey the buttons."""
-        for button in self._buttons:
-            button.disabled = True
+        for widget in (*self._buttons, *([self._box] if self._box is not None else [])):
+            widget.disabled = True
 
     @property
     def text(self) -> str:
@@ -48,6 +59,9 @@ class Buttons:
         for number, (option, label) in enumerate(self._labelled, 1):
             note = f"  (warning: {option.warning})" if option.warning else ""
             lines.append(f"  {number}. {label.text}{note}")
+        if self._question.again is not None:
+            about = _about(self._question.again)
+            lines.append(f"  A ! behind the number: don't ask again in this session about {about}")
         return "\n".join(lines)
 
     @property
@@ -57,8 +71,10 @@ class Buttons:
 
     def read(self, typed: str) -> Answer | None:
         """The option that is meant by its number or its label."""
-        option = self._chosen(typed.strip())
-        return None if option is None else Answer(option, by="you")
+        typed = typed.strip()
+        again = self._question.again is not None and typed.endswith(AGAIN)
+        option = self._chosen(typed.removesuffix(AGAIN).strip() if again else typed)
+        return None if option is None else Answer(option, by="you", again=again)
 
     def _chosen(self, typed: str) -> Option | None:
         if typed.isdecimal() and 1 <= int(typed) <= len(self._labelled):
@@ -72,12 +88,29 @@ class Buttons:
         lines += [f"{label.text}: {o.warning}" for o, label in self._labelled if o.warning]
         return "".join(frame(f"⚠ <b>{escape(line)}</b>") for line in lines)
 
+    def _button(self, option: Option, label: Label, give: Give) -> Any:
+        import ipywidgets as widgets
 
-def _button(option: Option, label: Label, give: Give) -> Any:
-    import ipywidgets as widgets
+        text = f"⚠ {label.text}" if option.warning else label.text
+        button = widgets.Button(description=text, tooltip=label.tooltip)
+        button.layout.width = "auto"
+        button.on_click(lambda _: give(Answer(option, by="you", again=self._is_for_good)))
+        return button
 
-    text = f"⚠ {label.text}" if option.warning else label.text
-    button = widgets.Button(description=text, tooltip=label.tooltip)
-    button.layout.width = "auto"
-    button.on_click(lambda _: give(Answer(option, by="you")))
-    return button
+    @property
+    def _is_for_good(self) -> bool:
+        return self._box is not None and bool(self._box.value)
+
+
+def _about(rule: Rule) -> str:
+    """What a rule is about, in a few words of ours."""
+    if rule.command:
+        return "this very command"
+    if rule.server:
+        return _short(f"the tool {rule.tool} of {rule.server}")
+    return _short(f"{rule.kind} of {rule.path}")
+
+
+def _short(text: str) -> str:
+    text = visible(text)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -31,6 +31,7 @@ MOVE_KEYS = (
     ("src", "dst"),
 )
 FINAL = ("completed", "failed")
+EXIT_LINE = re.compile(r"Exit code (\d{1,3})(?:\n|$)")
 COMPARED_CHARS = 100_000
 PLAIN_ID = re.compile(r"[\w.:/-]{1,60}", re.ASCII)
 
@@ -88,6 +89,9 @@ def exit_status_of(call: ToolCall) -> str:
     """The exit status of a command, unless it is 0 or unknown."""
     raw = call.raw_output if isinstance(call.raw_output, Mapping) else {}
     value = next((raw[key] for key in EXIT_KEYS if raw.get(key) is not None), call.exit_status)
+    # claude writes it above the output, and calls all that failed 1 in ``terminal_exit``.
+    if call.status == "failed" and (said := EXIT_LINE.match(_first_words(call))):
+        value = said[1]
     return str(value) if value not in (0, "0", None) else ""
 
 
@@ -136,6 +140,11 @@ def _returned(call: ToolCall) -> str:
     # Antigravity's is a string for display, often just the title again (seed, phase 2, 3).
     text = raw if isinstance(raw, str) else as_json(raw)
     return "" if text.strip() in ("", call.title) else text
+
+
+def _first_words(call: ToolCall) -> str:
+    text = call.printed[0] if call.printed else call.raw_output
+    return text[:20] if isinstance(text, str) else ""
 
 
 def _first(raw: Mapping[str, Any], keys: Iterable[str]) -> str:

@@ -7,10 +7,9 @@ from ..questions import Form, Question
 from .ask import Face
 from .buttons import Buttons
 from .form import FormFace
-from .headings import summary
 from .link import LinkFace
 from .place import Place
-from .tools import request
+from .tools import as_text, request
 
 
 def question_of(entry: Entry) -> Question | None:
@@ -18,13 +17,12 @@ def question_of(entry: Entry) -> Question | None:
     return entry.question if isinstance(entry, ToolCall | Inquiry) else None
 
 
-def face_of(entry: Entry, place: Place, text: str = "") -> Face:
+def face_of(entry: Entry, place: Place) -> Face:
     """The face of an entry's question.
 
     Args:
         entry: one that asks.
         place: where it is asked.
-        text: what exactly would run, as text; a line where it is empty.
     """
     if isinstance(entry, Inquiry):
         return (
@@ -34,4 +32,4 @@ def face_of(entry: Entry, place: Place, text: str = "") -> Face:
         )
     assert isinstance(entry, ToolCall)
     assert entry.question is not None
-    return Buttons(entry.question, request(entry, place), text or summary(entry, place))
+    return Buttons(entry.question, request(entry, place), as_text(entry, place))

@@ -10,10 +10,11 @@ from ..conversation.transcript import Message, ToolCall, Transcript
 from ..errors import AgyError, TurnCancelled, TurnFailed
 from ..events import AgentInfo, TurnBroken, TurnEnded
 from ..text import clean
+from .approval import strayed
 from .html import block, escape, faint
 
 RECORD_TYPE = "application/vnd.agy-kernel.turn+json"
-AGENT_FAILURE = "Agent execution error:"
+AGENT_FAILURE = re.compile(r"\s*(Agent execution error:.*)")
 # Antigravity says so in the text of a turn that looks successful (public report 14).
 SERVER_FAILURE = re.compile(r"^The MCP server '([^'\n]{1,80})' failed to initialize", re.MULTILINE)
 
@@ -109,11 +110,9 @@ def problem(
     if reason := CUT_OFF.get(ending.stop_reason):
         return TurnFailed(reason)
     # Antigravity reports a failing backend as text of an ordinary turn (public report 13).
-    said = (
-        e.text.strip() for e in transcript.entries if isinstance(e, Message) and e.role == "agent"
-    )
-    if failure := next((text for text in said if text.startswith(AGENT_FAILURE)), ""):
-        return TurnFailed(failure.partition("\n")[0])
+    said = (e for e in transcript.entries if isinstance(e, Message) and e.role == "agent")
+    if failure := next(filter(None, (AGENT_FAILURE.match(e.text) for e in said)), None):
+        return TurnFailed(failure[1])
     return None
 
 
@@ -137,6 +136,7 @@ def _call(call: ToolCall) -> dict[str, Any]:
         "superseded": call.superseded,
         "unfinished": call.unfinished,
         "ran_without_asking": call.unasked,
+        "changed_after_approval": strayed(call),
     }
 
 

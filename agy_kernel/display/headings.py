@@ -6,6 +6,7 @@ from ..conversation.transcript import ToolCall
 from ..questions import Answer
 from ..text import clean
 from . import changes
+from .approval import strayed
 from .calls import command_of, exit_status_of, files_of, moved_of
 from .html import code, escape, faint
 from .mcp import mcp_tool
@@ -47,6 +48,8 @@ def remarks(call: ToolCall) -> list[str]:
         found.append(f"exit status {exit_status}")
     if call.answer is not None:
         found.append(describe(call.answer))
+    if strayed(call):
+        found.append("⚠ not what was approved")
     if call.stands_for is not None:
         found.append("carries out the call approved above")
     if call.unasked:

@@ -62,7 +62,7 @@ def labels(options: Sequence[Option]) -> list[Label]:
     Args:
         options: as the agent offers them (public reports 21, 22 and 30).
     """
-    names = [_visible(option.name) for option in options]
+    names = [visible(option.name) for option in options]
     looks = Counter(_look(_cut(name, LONGEST)) for name in names)
     asks_leave = any(option.kind.startswith("reject") for option in options)
     texts = [
@@ -88,7 +88,7 @@ def _text(name: str, kind: str, asks_leave: bool, is_alone: bool) -> str:
 
 
 def _tooltip(name: str, option: Option) -> str:
-    warning = _visible(option.warning)
+    warning = visible(option.warning)
     parts = [KINDS.get(option.kind, ""), name, f"Warning: {warning}" if warning else ""]
     return _cut(" · ".join(part for part in parts if part), LONGEST_TOOLTIP)
 
@@ -118,7 +118,7 @@ def _meant(kind: str) -> set[str]:
 # -- what can be seen
 
 
-def _visible(name: str) -> str:
+def visible(name: str) -> str:
     """A name as one line of what can be seen: nothing without width, no towers of accents."""
     seen: list[str] = []
     for letter in unicodedata.normalize("NFC", clean(name)):

@@ -78,7 +78,7 @@ class _Loop:
             if item is None:
                 return
             self._take(item)
-            item = self._inbox.get(0)
+            item = None if self._shown.is_full else self._inbox.get(0)
         if item is not None:
             self._take(item)
 

@@ -27,6 +27,7 @@ MARKED_NAMES = (
     re.compile(r"(?P<server>[^_\s]+)_(?P<tool>\S+)"),
 )
 BARE_NAME = re.compile(r"(?P<server>[\w-]+)/(?P<tool>[\w-]+)")
+LONGEST_NAME = 500
 SERVER_KEYS = ("server", "ServerName", "serverName", "server_name")
 TOOL_KEYS = ("tool", "ToolName", "toolName", "tool_name")
 ARGUMENT_KEYS = ("arguments", "Arguments")
@@ -89,6 +90,8 @@ def _server_in(title: str, tool: str) -> str:
 
 
 def _matched(name: str, patterns: tuple[re.Pattern[str], ...]) -> McpTool | None:
+    if len(name) > LONGEST_NAME:
+        return None
     match = next((m for p in patterns if (m := p.fullmatch(name.strip()))), None)
     return McpTool(match["server"], match["tool"]) if match else None
 

@@ -11,6 +11,7 @@ from .notebook_diffs import CellChange, NotebookDiff
 
 SHOWN_CELLS = 12
 FOLDED_CELLS = 60
+ID_CHARS = 64  # as many as nbformat allows
 
 
 def render(compared: NotebookDiff, full: str) -> str:
@@ -50,7 +51,8 @@ def title(change: CellChange) -> str:
     """One line: which cell, and what happens to it."""
     place = change.new if change.new is not None else change.old
     where = f"{change.old} → {change.new}" if change.what == "moved" else f"{place}"
-    words = [f"cell {where} ({change.cell.kind or 'no type'})", change.what]
+    name = f", id {change.cell.id[:ID_CHARS]}" if change.cell.id else ""
+    words = [f"cell {where} ({change.cell.kind or 'no type'}{name})", change.what]
     if change.what == "moved" and change.source is not None:
         words.append("and changed")
     if (source := change.source) is not None:

@@ -30,7 +30,7 @@ HARD_BLOCK = 64_000
 WORK_BLOCK = 16_000
 LONG = 64_000
 LARGE_PAGE = 32_000  # a browser renders that much Markdown in a tenth of a second or two
-LARGE_SHARE = 6  # so that outputs suffice for 8 MB of prose, or 40 MB of code
+LARGE_SHARE = 8  # so that outputs suffice for 3 MB of prose, or 14 MB of code
 TAIL_SHARE = 4
 
 Kind = Literal["text", "work", "question", "rolling", "slot", "footer"]

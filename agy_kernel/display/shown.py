@@ -94,7 +94,8 @@ class Shown:
         """Draw everything for good; the turn has ended."""
         self._fold_joined()
         self.transcript = close(self.transcript)
-        if not self.transcript.text.strip() and isinstance(self.ending, TurnEnded):
+        text = self.transcript.text
+        if (not text or text.isspace()) and isinstance(self.ending, TurnEnded):
             self._fold(Notice("The agent ended the turn without any text."))
         self.view.draw(self.transcript, final=True)
 

@@ -67,7 +67,7 @@ class StreamView:
         question = question_of(entry)
         if question is None or not question.open or index in self._asking:
             return
-        face = face_of(entry, self._place, _as_text(entry, self._place))
+        face = face_of(entry, self._place)
         self._asking[index] = Asking(question, face, self._front_end)
 
     def _continue(self, index: int, message: Message) -> None:

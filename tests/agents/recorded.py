@@ -151,6 +151,8 @@ class Recording:
         if method is None:
             return
         response = {key: value for key, value in frame.items() if key in ("result", "error")}
+        if method == "initialize":  # these sessions were loaded, not resumed
+            response["result"]["agentCapabilities"].get("sessionCapabilities", {}).pop("resume", 0)
         self.steps.append(respond(method, **response))
         if method == "session/new" and "result" in frame:
             self.session = frame["result"]["sessionId"]

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 from agy_kernel.acp.connection import Connection
 from agy_kernel.acp.process import Launch
@@ -30,7 +31,7 @@ class Cell(Heard):
         super().__init__()
         self._conversation = conversation
 
-        def answer(question: Question) -> Answer | None:
+        def answer(question: Question, _: object) -> Answer | None:
             return decide(question) if isinstance(question, Permission) else None
 
         self.turn = Turn(self.take, answer)
@@ -68,11 +69,11 @@ class Cell(Heard):
 class Talk:
     """A conversation whose agent is played by one script after the other."""
 
-    def __init__(self, scripts: Sequence[Sequence[Step]]) -> None:
+    def __init__(self, scripts: Sequence[Sequence[Step]], **earlier: Any) -> None:
         self._scripts = list(scripts)
         self._started = asyncio.Event()
         self.wires: list[Wire] = []
-        self.conversation = Conversation(self._make_engine, FOLDER, "scripted")
+        self.conversation = Conversation(self._make_engine, FOLDER, "scripted", **earlier)
 
     def _make_engine(self, on_event: EventSink) -> Engine:
         self.wires.append(Wire())
@@ -110,9 +111,13 @@ class Talk:
 
 
 @asynccontextmanager
-async def talking(*scripts: Sequence[Step]) -> AsyncIterator[Talk]:
-    """A conversation; at its end all that was sent is checked."""
-    talk = Talk(scripts)
+async def talking(*scripts: Sequence[Step], **earlier: Any) -> AsyncIterator[Talk]:
+    """A conversation; at its end all that was sent is checked.
+
+    Args:
+        earlier: what was kept of an earlier kernel, as ``Conversation`` takes it.
+    """
+    talk = Talk(scripts, **earlier)
     try:
         yield talk
     finally:

@@ -199,7 +199,8 @@ class Notebook:
             for child in children:
                 yield from self._questions(child)
             return
-        html = "".join(self.models[child].get("value", "") for child in children if child != row)
+        texts = [child for child in children if names[child] == "HTMLModel"]
+        html = "".join(self.models[child].get("value", "") for child in texts)
         buttons = {self.models[b]["description"]: b for b in self._children(row)}
         yield Question(html, buttons)
 

@@ -19,7 +19,12 @@ REQUESTS: dict[str, type[BaseModel]] = {
     "authenticate": schema.AuthenticateRequest,
     "session/new": schema.NewSessionRequest,
     "session/load": schema.LoadSessionRequest,
+    "session/resume": schema.ResumeSessionRequest,
+    "session/fork": schema.ForkSessionRequest,
+    "session/list": schema.ListSessionsRequest,
+    "session/delete": schema.DeleteSessionRequest,
     "session/close": schema.CloseSessionRequest,
+    "logout": schema.LogoutRequest,
     "session/prompt": schema.PromptRequest,
     "session/set_mode": schema.SetSessionModeRequest,
     "session/set_config_option": schema.SetSessionConfigOptionSelectRequest,
@@ -56,6 +61,8 @@ def check(frame: Frame, asked: dict[str, str]) -> None:
     assert frame["jsonrpc"] == "2.0", frame
     if "method" not in frame:
         _check_response(frame, asked[json.dumps(frame["id"])])
+    elif frame["params"].get("type") == "boolean":
+        _check_fields(schema.SetSessionConfigOptionBooleanRequest, frame["params"])
     elif frame["method"] == "session/set_model":
         # Dropped from the protocol, so without a model; Antigravity and gemini-cli still have it.
         assert set(frame["params"]) == {"sessionId", "modelId"}, frame

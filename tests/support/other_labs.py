@@ -1,7 +1,8 @@
-"""What else runs notebooks in a browser: Notebook 7, and JupyterLab with collaboration."""
+"""What else runs notebooks in a browser: Notebook 7, and JupyterLab with more or less in it."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -35,3 +36,15 @@ class CollaborativeLab(Lab):
             "JUPYTER_CONFIG_PATH": str(COLLABORATION / "etc" / "jupyter"),
         }
         super().__init__(root, scratch, added | dict(env), theme)
+
+
+class LabWithoutWidgets(Lab):
+    """JupyterLab that shows no widgets, as where ipywidgets is installed for the kernel only."""
+
+    def __enter__(self) -> LabWithoutWidgets:
+        config = Path(self._env["JUPYTER_CONFIG_DIR"]) / "labconfig"
+        config.mkdir(parents=True)
+        disabled = {"disabledExtensions": {"@jupyter-widgets/jupyterlab-manager": True}}
+        (config / "page_config.json").write_text(json.dumps(disabled))
+        super().__enter__()
+        return self

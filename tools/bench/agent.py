@@ -6,29 +6,30 @@ Run as a program; standard library only, so that nothing but the client is measu
 import json
 import sys
 import time
+from typing import Any
 
-ids = {}
+ids: dict[str, Any] = {}
 OPTIONS = [
     {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
     {"optionId": "no", "name": "Deny", "kind": "reject_once"},
 ]
 
 
-def send(**frame):
+def send(**frame: Any) -> None:
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", **frame}) + "\n")
     sys.stdout.flush()
 
 
-def say(text):
+def say(text: str) -> None:
     update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
     send(method="session/update", params={"sessionId": "s", "update": update})
 
 
-def end(reason):
+def end(reason: str) -> None:
     send(id=ids["session/prompt"], result={"stopReason": reason})
 
 
-def prompt(text):
+def prompt(text: str) -> None:
     say("one moment ")
     if "ask" in text:
         call = {"toolCallId": f"c{time.monotonic_ns()}", "title": "Run it", "kind": "execute"}
@@ -39,7 +40,7 @@ def prompt(text):
 for line in sys.stdin:
     frame = json.loads(line)
     now = time.monotonic()  # the same clock in every process (man 2 clock_gettime)
-    method = frame.get("method")
+    method = frame.get("method", "")
     ids[method] = frame.get("id")
     if method == "initialize":
         send(id=frame["id"], result={"protocolVersion": 1, "agentCapabilities": {}})
