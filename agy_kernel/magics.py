@@ -15,8 +15,8 @@ from IPython.core.completer import (
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
 from . import options, syntax
-from .actions import offer_code
 from .commands import Prompt, parse
+from .commands.turns import offer_code
 from .completion import Completion, complete
 from .display.interrupts import interrupts
 from .display.markdown import safe

@@ -187,7 +187,7 @@ def test_status_before_the_first_prompt(host: Host) -> None:
     assert "antigravity" in text
     assert "no; the next prompt starts it" in text
     assert "none yet" in text
-    assert "ask (AGY_PERMISSIONS)" in text
+    assert "permissions\nask" in text
     assert all(c.usage in text and c.help in text for c in COMMANDS.values())
 
 

@@ -1,4 +1,4 @@
-"""What an agent shows, through a whole kernel: pictures from files, the open notebook, all of it."""
+"""What an agent shows, through a whole kernel: pictures from files, an open notebook, all of it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from PIL import Image
 
 from tests.support.kernels import Kernel, StartKernel, sim
+from tests.support.renderers import text_of
 
 DONE = {"kind": "execute", "status": "completed"}
 
@@ -21,7 +22,8 @@ def test_a_picture_that_the_agent_made_is_shown_from_its_file(shared_kernel: Ker
         assert cell.status == "ok"
         shown = cell.outputs[0]["data"]["text/markdown"]
         assert ("<img" in shown) == uri.endswith("made.png")
-        assert ("outside the session's folder" in shown) == (uri == "/etc/passwd")
+        assert ("outside the session's folder" in text_of(shown)) == (uri == "/etc/passwd")
+        assert "without any text" not in cell.text
 
 
 def test_all_of_an_output_is_one_command_away(shared_kernel: Kernel) -> None:
@@ -37,7 +39,7 @@ def test_all_of_an_output_is_one_command_away(shared_kernel: Kernel) -> None:
 
 
 def test_an_edit_of_the_open_notebook_is_warned_of(start_kernel: StartKernel) -> None:
-    kernel = start_kernel("simulator")
+    kernel = start_kernel()
     path = str(kernel.cwd / "open.ipynb")
     kernel.run(f"%%py\nimport os; os.environ['JPY_SESSION_NAME'] = {path!r}")
     notebook = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}

@@ -170,7 +170,7 @@ def test_dead_agent_leaves_its_text_and_its_last_words_and_the_next_cell_works(
     assert "exit status 3" in cell.text
     assert "half a" not in cell.text, "replayed history is shown as live"
     assert kernel.agent != first
-    assert kernel.sent("session/load")
+    assert kernel.sent("session/resume")
 
 
 def test_session_that_cannot_be_loaded_is_replaced_and_this_is_said(kernel: Kernel) -> None:

@@ -100,21 +100,6 @@ def test_a_fence_of_five_megabytes_is_shown_and_saved_exactly(
     assert len(cell.outputs) <= MAX_OUTPUTS
 
 
-def test_a_kernel_keeps_three_times_the_text_at_most(kernel: Kernel) -> None:
-    kernel.run(sim({"chunks": [200, LINE * 84]}), timeout=120)  # buffers of all kinds fill up
-    before = resident(kernel.pid)
-    cell = kernel.run(sim({"chunks": [2_000, LINE * 84]}), timeout=240)
-    assert len(cell.outputs) <= MAX_OUTPUTS
-    assert resident(kernel.pid) - before <= 3 * 2_000 * 84 * len(LINE)
-
-
-def resident(pid: int) -> int:
-    """Bytes that a process has in memory (man 5 proc)."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    (kilobytes,) = re.findall(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)
-    return int(kilobytes) * 1024
-
-
 # -- on a screen, by a clock of our own
 
 

@@ -11,7 +11,16 @@ from markdown_it import MarkdownIt
 
 from agy_kernel.conversation.transcript import Entry, Message, Remark, ToolCall
 from agy_kernel.display.cuts import cut_point, hard_cut
-from agy_kernel.display.pages import BLOCK, HARD_BLOCK, MAX_OUTPUTS, OWN_PAGES, Page, Pages
+from agy_kernel.display.pages import (
+    BLOCK,
+    HARD_BLOCK,
+    LARGE_PAGE,
+    LONG,
+    MAX_OUTPUTS,
+    OWN_PAGES,
+    Page,
+    Pages,
+)
 
 LINES = st.lists(
     st.sampled_from(
@@ -236,3 +245,48 @@ def test_nothing_is_put_on_the_page_of_the_footer() -> None:
     footer = pages.footer()
     pages.place([*entries, call(1)])
     assert footer.segments == []
+
+
+def test_a_large_page_takes_over_what_the_small_one_below_it_holds() -> None:
+    entries: list[Entry] = [call(n) for n in range(2_000)]
+    pages = Pages(lambda _: 1_000)
+    sizes = []
+    for end in range(1, len(entries) + 1):
+        pages.place(entries[:end])
+        if pages._tail is not None:
+            sizes.append(pages._tail.size)
+    assert max(sizes) < LARGE_PAGE * 2
+    large = [page.size for page in pages._all if page.kind == "rolling"][:-2]
+    assert min(large) >= LARGE_PAGE
+    assert max(large) < 2_000_000 / 6
+    assert [s.entry for page in pages._all for s in page.segments] == list(range(2_000))
+
+
+def test_a_turn_is_long_by_its_text_or_by_its_pages() -> None:
+    few_but_much = pages_of([Message("agent", "word\n\n" * (LONG // 6 + 1)), call(1)])
+    many_but_little = pages_of([Message("agent" if n % 2 else "thought", "x") for n in range(60)])
+    short = pages_of([Message("agent", "word\n\n" * (LONG // 12)), call(1)])
+    for pages, is_long in ((few_but_much, True), (many_but_little, True), (short, False)):
+        assert ("rolling" in [page.kind for page in pages._all]) == is_long
+
+
+def test_a_page_rests_until_something_is_put_on_it() -> None:
+    entries: list[Entry] = [call(0)]
+    pages = pages_of(entries)
+    (page,) = pages.changed()
+    page.rests_until = 10.0
+    pages.touch(0)
+    assert pages.changed(now=9.0) == []
+    assert pages.has_changes
+    assert pages.changed(now=10.0) == [page]
+    page.rests_until = 20.0
+    pages.place([*entries, call(1)])
+    assert pages.changed(now=10.0) == [page]
+
+
+def test_a_question_does_not_wait_for_a_page_that_rests() -> None:
+    pages = pages_of([call(0)])
+    (page,) = pages.changed()
+    page.rests_until = 10.0
+    assert pages.ask(0) is page
+    assert pages.changed(now=0.0) == [page]

@@ -139,6 +139,7 @@ READ_ALL, NO_GIT = Rule("allow", kind="read"), Rule("deny", command="git status"
         ("deny", (Rule("ask", kind="execute"),), RUN, None),
     ],
 )
+@pytest.mark.report(33)
 def test_a_rule_comes_before_the_policy_and_is_named(
     policy: Policy, rules: tuple[Rule, ...], facts: Facts, answer: Answer | None
 ) -> None:
@@ -159,6 +160,7 @@ def test_a_rule_answers_no_question_for_a_person() -> None:
 
 
 @pytest.mark.parametrize(("option", "do"), [(ALLOW, "allow"), (DENY, "deny")])
+@pytest.mark.report(33)
 def test_the_same_is_not_asked_again_where_the_person_says_so(option: Option, do: str) -> None:
     made = permissions("ask", facts=RUN)
     question = ask(*ORDINARY)

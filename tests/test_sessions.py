@@ -15,6 +15,7 @@ from agy_kernel.conversation.ladder import CANCEL, KILL, TERMINATE, ladder
 from agy_kernel.conversation.transcript import Transcript, fold
 from agy_kernel.errors import AgentStartFailed, CommandError, RequestFailed
 from agy_kernel.events import (
+    Event,
     Notice,
     Replayed,
     SessionInfo,
@@ -50,7 +51,7 @@ END_TURN = answer("session/prompt", {"stopReason": "end_turn"})
 
 def can(*methods: str, **fields: Any) -> list[Step]:
     """Say hello, and that one has these session methods."""
-    named = {"sessionCapabilities": {name: {} for name in methods}}
+    named: dict[str, Any] = {"sessionCapabilities": {name: {} for name in methods}}
     return hello(agentCapabilities={"loadSession": True, **named, **fields})
 
 
@@ -221,7 +222,9 @@ async def test_history_that_this_notebook_shows_already_is_not_shown_again() -> 
 
 
 def test_a_long_history_is_cut_at_its_beginning() -> None:
-    events = [TextChunk("user" if n % 2 else "agent", f"{n} " + "x" * 1_000) for n in range(100)]
+    events: list[Event] = [
+        TextChunk("user" if n % 2 else "agent", f"{n} " + "x" * 1_000) for n in range(100)
+    ]
     cut = history(events)
     assert len(cut.said) == 29
     assert cut.left_out == 71
@@ -229,7 +232,7 @@ def test_a_long_history_is_cut_at_its_beginning() -> None:
 
 
 def test_thoughts_are_no_history_and_tools_are_named_once() -> None:
-    events = [
+    events: list[Event] = [
         TextChunk("thought", "hm"),
         TextChunk("agent", "A"),
         ToolCallUpdate("t", title="Run ls"),
@@ -402,6 +405,7 @@ async def test_a_turn_that_went_well_makes_up_for_deaths() -> None:
         for _ in range(4):
             assert (await talk.turn()).text == "well"
             await talk.ask().error()
+        assert (await talk.turn()).text == "well"
         assert len(talk.conversation.restarts) == 4
 
 

@@ -374,7 +374,7 @@ def test_a_config_option_offers_models(options: list[Any]) -> None:
 
 def test_other_options_go_by_their_own_names() -> None:
     effort = {**SELECT, "id": "reasoning", "category": "thought_level", "name": "Reasoning"}
-    options = [
+    options: list[Any] = [
         {"id": "web", "name": "Web search", "type": "boolean", "currentValue": True},
         SELECT,
         effort,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from ..errors import AgentError, AgentExited, RequestFailed
 from ..events import Event, Notice
@@ -40,14 +40,15 @@ class Openings:
         session_id = self._listener.session_id
         self._listener.chosen.begin()
         self.is_reopened = False
-        if session_id is not None and await self._reopen(engine, session_id, waiting):
+        ways = self._ways(engine)
+        if session_id is not None and await self._reopen(engine, session_id, waiting, ways):
             return
         self._listener.forget_session()
         await waiting("opening a session", engine.open_session("new", self._cwd))
         self._shown.add(self._listener.session_id or "")
 
     async def reopen(self, engine: Engine, session_id: str, waiting: Waiting) -> None:
-        """Open an earlier session that the person wants.
+        """Open an earlier session that the person wants, by loading it if it can be: to see it.
 
         Raises:
             RequestFailed: no way to it works; the session there was goes on.
@@ -56,7 +57,7 @@ class Openings:
         self._listener.chosen.begin()
         self._listener.session_id = session_id
         self._shown.discard(session_id)
-        if not await self._reopen(engine, session_id, waiting):
+        if not await self._reopen(engine, session_id, waiting, self._ways(engine)[::-1]):
             self._listener.session_id, self._listener.is_open = before, False
             why = "; ".join(notice.text for notice in self.news if notice not in news)
             self.news = news
@@ -81,9 +82,11 @@ class Openings:
         self._listener.forget_session()
         self._say(why)
 
-    async def _reopen(self, engine: Engine, session_id: str, waiting: Waiting) -> bool:
+    async def _reopen(
+        self, engine: Engine, session_id: str, waiting: Waiting, ways: Sequence[Opening]
+    ) -> bool:
         failures: list[str] = []
-        for how in self._ways(engine):
+        for how in ways:
             try:
                 await self._reopen_by(engine, how, session_id, waiting)
             except RequestFailed as error:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from markdown_it import MarkdownIt
-
 PYTHON = ("", "py", "python", "python3", "ipython", "ipython3")
 SHELL = ("sh", "bash", "shell", "console", "zsh")
 
@@ -31,6 +29,8 @@ class CodeBlock:
 
 def code_blocks(markdown: str) -> list[CodeBlock]:
     """The fenced blocks of a Markdown text, in order."""
+    from markdown_it import MarkdownIt
+
     fences = (token for token in MarkdownIt("commonmark").parse(markdown) if token.type == "fence")
     return [CodeBlock(_language(f.info), f.content.rstrip("\n")) for f in fences]
 

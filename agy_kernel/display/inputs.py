@@ -60,8 +60,8 @@ def _dropdown(field: Field, options: list[tuple[str, Any]]) -> Input:
         options = [(NONE, None), *options]
     widget = widgets.Dropdown(
         options=options,
-        value=field.default if has_default else None,
-        layout=widgets.Layout(width="auto", max_width="100%"),
+        index=[value for _, value in options].index(field.default if has_default else None),
+        layout=widgets.Layout(width="max-content", min_width="12em", max_width="100%"),
     )
     return Input(widget, lambda: widget.value, lambda: _disable(widget))
 

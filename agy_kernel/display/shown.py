@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from ..conversation.resends import Resends
-from ..conversation.transcript import Message, Transcript, close, fold, open_message
+from ..conversation.transcript import Attachment, Message, Transcript, close, fold, open_message
 from ..events import Event, Notice, Progress, TextChunk, TurnBroken, TurnEnded, UsageChanged
 
 JOINED = 1_000_000  # characters; what waits to be drawn is in memory three times when it is folded
@@ -94,8 +94,7 @@ class Shown:
         """Draw everything for good; the turn has ended."""
         self._fold_joined()
         self.transcript = close(self.transcript)
-        text = self.transcript.text
-        if (not text or text.isspace()) and isinstance(self.ending, TurnEnded):
+        if not _says_something(self.transcript) and isinstance(self.ending, TurnEnded):
             self._fold(Notice("The agent ended the turn without any text."))
         self.view.draw(self.transcript, final=True)
 
@@ -150,3 +149,9 @@ class Shown:
 
 def _same_message(one: TextChunk, other: TextChunk) -> bool:
     return one.role == other.role and one.message_id == other.message_id
+
+
+def _says_something(transcript: Transcript) -> bool:
+    text = transcript.text
+    has_block = any(isinstance(entry, Attachment) for entry in transcript.entries)
+    return has_block or bool(text and not text.isspace())

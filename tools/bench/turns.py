@@ -17,7 +17,7 @@ from .wire import Wire
 
 WARM_PROMPTS = 30
 DELIVERED = 10_000  # messages, of which ZeroMQ drops none on their way
-LINE = "x = 'some code of a very long file'  # with <b> and $money$\n"
+LINE = "x = 'some code of a very long file'  # with a few words\n"
 MANY = ((1_000, "0.15 s, 200 messages"), (10_000, "0.8 s, 200 messages"), (100_000, ""))
 
 
@@ -34,7 +34,7 @@ def figures() -> Iterator[Figure]:
         )
         for n, goal in MANY:
             yield many(agy.client, python.client, n, goal)
-        yield memory(agy, "a code fence of 20 MB", 4_000, LINE * 83, "3 times the text")
+        yield memory(agy, "10 MB of code", 2_000, LINE * 90, "3 times the text")
         yield memory(agy, "1,000,000 chunks of 4 characters", 1_000_000, "abcd", "bounded")
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .conversation.transcript import ToolCall
-from .display import changes
-from .display.arguments import readable
-from .display.calls import arguments_of, command_of, is_program, texts_of
-from .display.headings import summary
-from .display.outputs import in_full
-from .display.place import Place
-from .errors import CommandError
-from .events import Diff
-from .host import Host
-from .tables import PlainText, fenced
-from .text import clean
+from ..conversation.transcript import ToolCall
+from ..display import changes
+from ..display.arguments import readable
+from ..display.calls import arguments_of, command_of, is_program, texts_of
+from ..display.headings import summary
+from ..display.outputs import in_full
+from ..display.place import Place
+from ..errors import CommandError
+from ..events import Diff
+from ..host import Host
+from ..tables import PlainText, fenced
+from ..text import clean
 
 LONGEST_FENCE = 2_000  # lines; with more, colours are not worth what they cost a front end
 

@@ -1,0 +1,153 @@
+"""``%agy`` about the session: what it is, what is chosen in it, and which one it is."""
+
+from __future__ import annotations
+
+import time
+
+from ..conversation.history import history
+from ..conversation.store import Saved
+from ..display import earlier
+from ..display.html import block
+from ..errors import CommandError, RequestFailed
+from ..events import Choices, SessionInfo
+from ..host import Host
+from ..tables import table
+from .grammar import Run
+
+SHOWN = 30
+
+
+def status(host: Host, _: list[str]) -> str:
+    """Show agent, session, model and mode."""
+    conversation = host.conversation
+    engine = conversation.engine
+    rows = [("agent", conversation.name), ("folder", conversation.cwd)]
+    if engine is not None:
+        rows.append(("running", f"{engine.info.label} {engine.info.version}, pid {engine.pid}"))
+    else:
+        rows.append(("running", "no; the next prompt starts it"))
+    rows += [("session", conversation.session_id or "none yet")]
+    rows += [("title", conversation.title)] if conversation.title else []
+    rows += [(what, choices.name()) for what, choices in conversation.choices.items()]
+    rows += [("permissions", host.settings.permissions)]
+    return table(rows)
+
+
+# -- what is chosen
+
+
+def choose(what: str) -> Run:
+    """The command that lists the models or modes, or chooses one."""
+
+    def run(host: Host, words: list[str]) -> str:
+        if words:
+            return f"{what}: **{host.wait_for(host.conversation.choose(what, words[0]))}**"
+        host.wait_for(host.conversation.ready())
+        choices = host.conversation.choices.get(what)
+        return f"The agent offers no choice of {what}." if choices is None else _list(choices)
+
+    return run
+
+
+def option(host: Host, words: list[str]) -> str:
+    """List all that can be chosen, list one option's values, or choose one."""
+    if len(words) > 1:
+        what, value = words[0], " ".join(words[1:])
+        return f"{what}: **{host.wait_for(host.conversation.choose(what, value))}**"
+    host.wait_for(host.conversation.ready())
+    known = host.conversation.choices
+    if not words:
+        rows = [(f"`{what}`", f"{c.name()} (of {len(c.available)})") for what, c in known.items()]
+        return table(rows) if rows else "The agent offers nothing to choose."
+    if words[0] not in known:
+        raise CommandError(f"There is no option {words[0]!r}. There are: {', '.join(known)}.")
+    return _list(known[words[0]])
+
+
+def _list(choices: Choices) -> str:
+    return "\n".join(
+        f"- {'**' if c.id == choices.current else ''}`{c.id}` {c.name}"
+        f"{'** (current)' if c.id == choices.current else ''}"
+        for c in choices.available
+    )
+
+
+# -- which session
+
+
+def new(host: Host, _: list[str]) -> str:
+    """Begin a new session with the next prompt."""
+    host.conversation.new_session()
+    return "The next prompt begins a new session; the agent will not remember this one."
+
+
+def sessions(host: Host, _: list[str]) -> str:
+    """List the sessions in this folder: the agent's own list, or what this notebook remembers."""
+    conversation = host.conversation
+    listed = host.wait_for(conversation.sessions())
+    if listed is None:
+        home = host.conversations.home(conversation)
+        remembered = host.conversations.store.sessions(home.engine, home.agent, home.folder)
+        listed = [_info(saved) for saved in remembered]
+    if not listed:
+        return "There is no session in this folder yet."
+    rows = [(f"`{s.id}`", _describe(s, s.id == conversation.session_id)) for s in listed[:SHOWN]]
+    more = f"\n\n{len(listed) - SHOWN} more are not shown." if len(listed) > SHOWN else ""
+    return f"{table(rows)}{more}\n\n`%agy resume ID` goes on with one."
+
+
+def resume(host: Host, words: list[str]) -> str:
+    """Go on with an earlier session: the one with this id, or the one before this."""
+    conversation = host.conversation
+    session_id = words[0] if words else _before(host)
+    told = history(host.wait_for(conversation.resume(session_id)))
+    host.conversations.remember(conversation)
+    title = f" ({conversation.title})" if conversation.title else ""
+    shown = f"\n\n{block(earlier.html(told))}" if told.said else ""
+    return f"The session `{session_id}`{title} goes on with the next prompt.{shown}"
+
+
+def fork(host: Host, _: list[str]) -> str:
+    """Go on in a copy of this session."""
+    before = host.conversation.session_id
+    after = host.wait_for(host.conversation.fork())
+    return f"This notebook goes on in the session `{after}`, a copy of `{before}`."
+
+
+def close(host: Host, _: list[str]) -> str:
+    """Close this session; the next prompt begins another."""
+    session_id = host.conversation.session_id
+    if session_id is None:
+        return "There is no session to close."
+    try:
+        host.wait_for(host.conversation.close_session())
+    except RequestFailed as error:
+        return f"The session `{session_id}` was let go of; the agent did not close it: {error}."
+    return f"The session `{session_id}` is closed; the next prompt begins another."
+
+
+def restart(host: Host, _: list[str]) -> str:
+    """End the agent; the next prompt starts another one, and goes on with the session."""
+    host.wait_for(host.conversation.restart())
+    return "The agent was ended. The next prompt starts it anew and goes on with the session."
+
+
+def _before(host: Host) -> str:
+    """The session that was used before the one that is open."""
+    conversation = host.conversation
+    home = host.conversations.home(conversation)
+    known = host.conversations.store.sessions(home.engine, home.agent, home.folder)
+    others = [saved for saved in known if saved.session_id != conversation.session_id]
+    if not others:
+        raise CommandError("no earlier session is remembered in this folder; see %agy sessions.")
+    return others[0].session_id
+
+
+def _info(saved: Saved) -> SessionInfo:
+    used = time.strftime("%Y-%m-%d %H:%M", time.localtime(saved.used))
+    return SessionInfo(saved.session_id, saved.home.folder, saved.title, used)
+
+
+def _describe(info: SessionInfo, is_current: bool) -> str:
+    parts = [info.title, info.updated, "**this one**" if is_current else ""]
+    return ", ".join(part for part in parts if part) or "without a title"
