@@ -287,6 +287,7 @@ def test_footer_holds_a_record_for_programs(start_kernel: StartKernel) -> None:
         "sent": "",
         "stop_reason": "end_turn",
         "error": None,
+        "failed_mcp_servers": [],
     }
 
 
