@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+# The tests mostly wait, so several files at a time; the tests of a file share a kernel.
+PYTEST := $(BIN)/python -m pytest -q --numprocesses auto --dist loadfile
 COLLABORATION := build/collaboration/.ready
 # The oldest ipykernel that we support; the newest is in .venv.
 OLDEST := build/ipykernel-6.31.0
@@ -34,13 +36,13 @@ lab: $(READY) ## open JupyterLab on the tour (the simulator, unless AGY_AGENT na
 	AGY_AGENT="$${AGY_AGENT:-simulator}" $(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/tour.ipynb
 
 test: $(READY) test-tools $(COLLABORATION) $(OLDEST)/.ready ## run every test: browser and real agents too, where they can be had
-	$(BIN)/python -m pytest -q
-	$(BIN)/python -m pytest -q --ipykernel $(OLDEST) -k "not subshell" $(KERNEL_TESTS)
+	$(PYTEST) --ipykernel $(OLDEST) -k "not subshell" $(KERNEL_TESTS)
+	$(PYTEST)
 
 test-next: $(READY) ## run the tests of kernels on the newest ipykernel, pre-releases included
 	rm -rf $(NEXT)
 	$(BIN)/python -m pip install --quiet --pre --no-deps --target $(NEXT) ipykernel
-	$(BIN)/python -m pytest -q --ipykernel $(NEXT) $(KERNEL_TESTS)
+	$(PYTEST) --ipykernel $(NEXT) $(KERNEL_TESTS)
 
 test-more: $(READY) $(MORE_AGENTS) ## run the tests of two large agents: Claude Code, OpenCode (650 MB)
 	AGY_NO_SKIPS=1 $(BIN)/python -m pytest -q -m more

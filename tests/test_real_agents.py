@@ -195,7 +195,7 @@ def test_error_of_the_model_is_told_in_its_words(agent: Agent) -> None:
     cell = agent.run(agent.scripts.failure())
     assert cell.status == "error"
     assert "scripted bad request" in cell.error["evalue"]
-    assert len(cell.error["traceback"]) == 1
+    assert len(cell.error["traceback"]) <= 2  # the second line says to try again
     assert agent.run(agent.scripts.talk()).status == "ok"
 
 

@@ -145,7 +145,7 @@ def _session_info(update: Raw) -> Update:
 def _usage(update: Raw) -> UsageChanged:
     cost = mapping(update, "cost")
     amount, currency = cost.get("amount"), text(cost, "currency")
-    is_price = isinstance(amount, (int, float)) and abs(amount) < 1e9  # and a number at all
+    is_price = isinstance(amount, (int, float)) and 0 < abs(amount) < 1e9  # and a number at all
     price = f"{amount:.4f} {currency}".strip() if is_price else ""
     return UsageChanged(_count(update, "used"), _count(update, "size"), price)
 

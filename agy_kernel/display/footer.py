@@ -123,7 +123,7 @@ def _tokens(transcript: Transcript) -> str:
         parts += [f"{n} tokens {way}" for way, n in counts.items() if n is not None]
     if (context := transcript.context) is not None and context.size:
         parts.append(f"context {context.used:,} of {context.size:,}")
-        parts += [context.cost] if context.cost else []
+        parts += [f"session {context.cost}"] if context.cost else []
     return ", ".join(parts) or "tokens not reported"
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ..conversation.transcript import ToolCall
-from ..questions import Answer
+from ..questions import Answer, Option
 from ..text import clean
 from . import changes
 from .approval import strayed
 from .calls import command_of, exit_status_of, files_of, moved_of
 from .html import code, escape, faint
+from .labels import labels
 from .mcp import mcp_tool
 from .place import Place
 from .saved_notebooks import is_notebook_path
@@ -59,11 +60,17 @@ def remarks(call: ToolCall) -> list[str]:
 
 def describe(answer: Answer) -> str:
     """An answer and who gave it, in words."""
-    choice = f"“{clean(answer.option.name)}”" if answer.option else "cancelled"
+    choice = _choice(answer.option) if answer.option else "cancelled"
     who = {"you": "by you", "stop": "by Stop"}.get(answer.by, "without asking")
     if answer.by in ("agent", "stop"):
         return f"cancelled: {answer.why}" if answer.why else "cancelled"
     return f"{choice} {who}" + (f": {answer.why}" if answer.why else "")
+
+
+def _choice(option: Option) -> str:
+    """The answer as it stood on its button: the agent may call "Deny" what allows."""
+    (label,) = labels([option])
+    return label.text if "“" in label.text else f"“{label.text}”"
 
 
 def warning(call: ToolCall, place: Place) -> str:
@@ -109,6 +116,8 @@ def _mark(call: ToolCall) -> str:
         return "↷"
     if was_refused(call):
         return "⊘"
+    if _is_waiting(call):
+        return MARKS["pending"]
     return MARKS.get(call.status, "•") if not call.unfinished else "…"
 
 
@@ -117,11 +126,16 @@ def _state(call: ToolCall) -> str:
         return "superseded: approved, then done under another id"
     if call.unfinished:
         return "unfinished at the end of the turn"
-    if was_refused(call):
+    if was_refused(call) or _is_waiting(call):
         return ""
     return {"failed": "failed", "in_progress": "running"}.get(
         call.status, "" if call.status in MARKS else clean(call.status)
     )
+
+
+def _is_waiting(call: ToolCall) -> bool:
+    """Whether a person is being asked about it; opencode calls that running."""
+    return call.question is not None and call.question.open
 
 
 def _subject(call: ToolCall, place: Place) -> str:
