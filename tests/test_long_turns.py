@@ -121,6 +121,16 @@ class Meter(Screen):
         self.outputs[display_id] = dict(bundle)
 
 
+class Listener(Meter):
+    """Remembers every text that was ever shown."""
+
+    seen = ""
+
+    def keep(self, bundle: Mapping[str, Any], display_id: str, update: bool) -> None:
+        super().keep(bundle, display_id, update)
+        self.seen += str(bundle.get("text/markdown", ""))
+
+
 class Sieve(Meter):
     """Keeps nothing."""
 
@@ -235,6 +245,13 @@ def test_two_hours_of_news_without_words(make: Any) -> None:
     assert screen.size < 40_000_000
     page = "\n".join(screen.markdown)
     assert page.index("I begin.") < page.index("Done.")
+
+
+def test_silence_says_what_the_agent_was_last_seen_to_do() -> None:
+    screen = Listener()
+    call = ToolCallUpdate("c", title="Run run_command?", kind="execute", status="in_progress")
+    play([(0.0, call), (30.0, TurnEnded("end_turn"))], screen)
+    assert "waiting for the agent, 20 s, last: Run run_command?" in screen.seen
 
 
 def test_two_hours_of_silence_are_told_ever_more_rarely() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from .headings import deed, shortened
 from .inbox import CommMessage, Happened, Inbox, Interrupt, Item
 from .pump import Pump
 from .shown import Shown
@@ -102,4 +103,11 @@ class _Loop:
         pause = 1.0 if silence < OFTEN else 10.0
         if silence >= SILENCE and now - self._said >= pause:
             self._said = now
-            self._shown.view.status(f"waiting for the agent, {silence:.0f} s")
+            self._shown.view.status(f"waiting for the agent, {silence:.0f} s{self._last_deed()}")
+
+    def _last_deed(self) -> str:
+        """What the agent was last seen to do, if it did anything."""
+        calls = self._shown.transcript.tool_calls
+        if not calls:
+            return ""
+        return f", last: {shortened(calls[-1].title or deed(calls[-1]))}"
