@@ -197,4 +197,10 @@ def _shown(value: Any) -> str:
         return "; ".join(str(item) for item in value) or "none"
     if isinstance(value, dict):
         return "; ".join(f"{k}: {_shown(v)}" for k, v in value.items()) or "none"
-    return value.described if isinstance(value, McpServer) else str(value)
+    if isinstance(value, McpServer):
+        return value.described
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -23,7 +23,7 @@ from .display.markdown import safe
 from .host import Host, Manner
 from .options import Options
 from .prompt.gather import Request
-from .tables import PlainText
+from .tables import OurMarkdown, PlainText
 from .text import clean
 
 OURS = ("%agy", "%%agy")
@@ -99,6 +99,9 @@ class AgyMagics(Magics):
         if isinstance(answer, PlainText):
             for piece in answer.pieces():
                 self._ip.display_pub.publish({"text/plain": piece})
+        elif isinstance(answer, OurMarkdown):
+            bundle = {"text/markdown": str(answer), "text/plain": clean(answer.plain)}
+            self._ip.display_pub.publish(bundle)
         elif answer:
             bundle = {"text/markdown": safe(answer), "text/plain": clean(answer)}
             self._ip.display_pub.publish(bundle)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Self
 
 PIECE = 200_000
 MOST_PIECES = 40
@@ -25,6 +26,23 @@ class PlainText(str):
             end = len(self) if end < 0 else end
             yield self[start:end]
             start = end + 1
+
+
+class OurMarkdown(str):
+    """An answer in Markdown that is safe already, with HTML that we wrote ourselves.
+
+    Args:
+        markdown: the answer.
+        plain: the same as plain text.
+    """
+
+    plain: str
+
+    def __new__(cls, markdown: str, plain: str) -> Self:
+        """Make one."""
+        made = super().__new__(cls, markdown)
+        made.plain = plain
+        return made
 
 
 def table(rows: list[tuple[str, str]]) -> str:

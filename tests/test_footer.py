@@ -65,7 +65,10 @@ def test_what_is_not_known_is_left_out() -> None:
         ([TurnEnded("end_turn", Usage(1200, 34, 1234))], "1200 tokens in, 34 tokens out"),
         ([TurnEnded("end_turn", Usage(output=0))], "0 tokens out"),
         ([TurnEnded("end_turn", Usage(total=5))], "tokens not reported"),
-        ([UsageChanged(1_200, 200_000, "0.0100 USD")], "context 1,200 of 200,000, session 0.0100 USD"),
+        (
+            [UsageChanged(1_200, 200_000, "0.0100 USD")],
+            "context 1,200 of 200,000, session 0.0100 USD",
+        ),
         ([UsageChanged(0, 0)], "tokens not reported"),
     ],
 )

@@ -44,7 +44,7 @@ def test_sessions_are_listed_and_one_is_gone_on_with(kernel: Kernel) -> None:
     assert "**this one**" in listed.split(second)[1]
     shown = said(kernel, "resume")
     assert f"The session `{first}`" in shown
-    assert "earlier in this session: 2 messages" in shown
+    assert "earlier in this session: 2 messages</span></summary>" in shown
     assert session(kernel) == first
     said(kernel, f"resume {second}")
     assert session(kernel) == second

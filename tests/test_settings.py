@@ -72,7 +72,7 @@ def test_the_session_comes_before_the_environment_before_the_file(
     }
     rows = {name: (value, source) for name, value, source in configuration.rows()}
     assert rows["permissions"] == ("deny", "AGY_PERMISSIONS")
-    assert rows["context"] == ("True", "default")
+    assert rows["context"] == ("true", "default")
 
 
 def test_an_empty_variable_is_none_at_all(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import shlex
 from typing import Any
 
 from ..agents import catalogue
+from ..conversation.opening import first_sentence
 from ..errors import AgyError, CommandError
 from ..host import Host
 from ..tables import table
@@ -29,7 +30,7 @@ def _where(host: Host, name: str) -> str:
     try:
         return " ".join(catalogue.find(name, host.settings.acp_bin).argv)
     except AgyError as error:
-        return str(error).partition("\n")[0]
+        return first_sentence(error)
 
 
 def use(host: Host, words: list[str]) -> str:

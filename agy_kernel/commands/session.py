@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import time
+from datetime import UTC, datetime
 
 from ..conversation.history import history
 from ..conversation.store import Saved
 from ..display import earlier
-from ..display.html import block
+from ..display.markdown import safe
 from ..errors import CommandError, RequestFailed
 from ..events import Choices, SessionInfo
 from ..host import Host
-from ..tables import table
+from ..tables import OurMarkdown, table
 from .grammar import Run
 
 SHOWN = 30
@@ -103,8 +103,10 @@ def resume(host: Host, words: list[str]) -> str:
     told = history(host.wait_for(conversation.resume(session_id)))
     host.conversations.remember(conversation)
     title = f" ({conversation.title})" if conversation.title else ""
-    shown = f"\n\n{block(earlier.html(told))}" if told.said else ""
-    return f"The session `{session_id}`{title} goes on with the next prompt.{shown}"
+    said = f"The session `{session_id}`{title} goes on with the next prompt."
+    if not told.said:
+        return said
+    return OurMarkdown(f"{safe(said)}\n\n{earlier.html(told)}", f"{said}\n{earlier.plain(told)}")
 
 
 def fork(host: Host, _: list[str]) -> str:
@@ -143,11 +145,19 @@ def _before(host: Host) -> str:
     return others[0].session_id
 
 
+def _minute(stamp: str) -> str:
+    """A time as people here write it; as it is where it is none."""
+    try:
+        return datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return stamp
+
+
 def _info(saved: Saved) -> SessionInfo:
-    used = time.strftime("%Y-%m-%d %H:%M", time.localtime(saved.used))
+    used = datetime.fromtimestamp(saved.used, UTC).isoformat()
     return SessionInfo(saved.session_id, saved.home.folder, saved.title, used)
 
 
 def _describe(info: SessionInfo, is_current: bool) -> str:
-    parts = [info.title, info.updated, "**this one**" if is_current else ""]
+    parts = [info.title, _minute(info.updated), "**this one**" if is_current else ""]
     return ", ".join(part for part in parts if part) or "without a title"
