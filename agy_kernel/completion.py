@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .agents.catalogue import CATALOGUE
 from .commands import COMMANDS
 from .conversation.conversation import Conversation
 from .display.markdown import safe
@@ -21,7 +22,10 @@ PREVIEW_BYTES = 2_000
 
 MENTION = re.compile(r"(?:^|\s)@([\w./~:-]*)$")
 SUBCOMMAND = re.compile(r"^%%?agy[ \t]+(\w*)$")
-CHOICE = re.compile(r"^%%?agy[ \t]+(?:.*[ \t])?(?:--)?(model|mode)[ \t]+(\S*)$")
+CHOICE = re.compile(
+    r"^%%?agy[ \t]+(?:(?:.*[ \t])?(?:--)?(model|mode)|(effort)|option[ \t]+(\S+))[ \t]+(\S*)$"
+)
+ARGUMENT = re.compile(r"^%%?agy[ \t]+(use|option|set|config[ \t]+(?:set|unset))[ \t]+(\S*)$")
 OPTION = re.compile(r"^%%?agy[ \t]+(?:.*[ \t])?(-[\w-]*)$")
 SPECIAL = ("cell:last", "error")
 SLASH = re.compile(r"^/(\S*)$")
@@ -64,10 +68,13 @@ def complete(
         mentions = _mentions(match[1], names, _folder(conversation))
         return Completion(mentions, match.start(1), "reference")
     if match := CHOICE.match(head):
-        known = dict(conversation.choices) if conversation else {}
-        choices = next((c for what, c in known.items() if what == match[1]), None)
+        known = conversation.choices if conversation else {}
+        choices = known.get(match[1] or match[2] or match[3])
         ids = [c.id for c in choices.available] if choices else []
-        return Completion(_starting(match[2], ids), match.start(2), "keyword")
+        return Completion(_starting(match[4], ids), match.start(4), "keyword")
+    if match := ARGUMENT.match(head):
+        words = _arguments(match[1].split()[0], conversation)
+        return Completion(_starting(match[2], words), match.start(2), "keyword")
     if match := OPTION.match(head):
         return Completion(_starting(match[1], NAMES), match.start(1), "keyword")
     if match := SUBCOMMAND.match(head):
@@ -92,6 +99,17 @@ def inspect(code: str, cursor: int, conversation: Conversation | None) -> str | 
         if match.start() <= cursor <= match.end():
             return _preview(_folder(conversation), match[1])
     return None
+
+
+def _arguments(command: str, conversation: Conversation | None) -> Iterable[str]:
+    """What can stand behind a command."""
+    if command == "use":
+        return CATALOGUE
+    if command == "option":
+        return conversation.choices if conversation else ()
+    from .settings import Settings
+
+    return Settings.model_fields
 
 
 def _folder(conversation: Conversation | None) -> Path:

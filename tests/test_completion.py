@@ -81,6 +81,25 @@ def test_paths_after_an_at_sign(code: str, expected: list[str], conversation: Co
     assert matches(code, conversation) == expected
 
 
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("%agy use si", ["simulator"]),
+        ("%agy option mo", ["model"]),
+        ("%agy set perm", ["permissions"]),
+        ("%agy config set image_s", ["image_side"]),
+        ("%agy config unset image_s", ["image_side"]),
+        ("%agy use a simu", []),
+    ],
+)
+def test_what_commands_take(code: str, expected: list[str], conversation: Conversation) -> None:
+    assert matches(code, conversation) == expected
+
+
+def test_values_of_an_option_are_those_of_the_agent(conversation: Conversation) -> None:
+    assert matches("%agy option model ", conversation) == matches("%agy model ", conversation)
+
+
 def test_an_absolute_path_and_the_home_folder(
     conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
