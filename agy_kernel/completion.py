@@ -67,22 +67,28 @@ def complete(
     if match := MENTION.search(head):
         mentions = _mentions(match[1], names, _folder(conversation))
         return Completion(mentions, match.start(1), "reference")
+    if match := SLASH.match(head):
+        slashes = [f"/{c.name}" for c in conversation.commands] if conversation else []
+        return Completion(_starting(match[0], slashes), 0, "function")
+    return _behind_agy(head, conversation) or Completion([], cursor, "text")
+
+
+def _behind_agy(head: str, conversation: Conversation | None) -> Completion | None:
+    """What could stand at the end of a line that begins with ``%agy``."""
     if match := CHOICE.match(head):
         known = conversation.choices if conversation else {}
         choices = known.get(match[1] or match[2] or match[3])
-        ids = [c.id for c in choices.available] if choices else []
-        return Completion(_starting(match[4], ids), match.start(4), "keyword")
-    if match := ARGUMENT.match(head):
+        words: Iterable[str] = [c.id for c in choices.available] if choices else []
+    elif match := ARGUMENT.match(head):
         words = _arguments(match[1].split()[0], conversation)
-        return Completion(_starting(match[2], words), match.start(2), "keyword")
-    if match := OPTION.match(head):
-        return Completion(_starting(match[1], NAMES), match.start(1), "keyword")
-    if match := SUBCOMMAND.match(head):
-        return Completion(_starting(match[1], COMMANDS), match.start(1), "keyword")
-    if match := SLASH.match(head):
-        names = [f"/{c.name}" for c in conversation.commands] if conversation else []
-        return Completion(_starting(match[0], names), 0, "function")
-    return Completion([], cursor, "text")
+    elif match := OPTION.match(head):
+        words = NAMES
+    elif match := SUBCOMMAND.match(head):
+        words = COMMANDS
+    else:
+        return None
+    at = match.lastindex or 0
+    return Completion(_starting(match[at], words), match.start(at), "keyword")
 
 
 def inspect(code: str, cursor: int, conversation: Conversation | None) -> str | None:
