@@ -13,7 +13,7 @@ KERNEL_TESTS := $(addprefix tests/test_,front_ends_versions.py front_ends_vscode
 MORE_AGENTS := tests/agents/npm-more/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lab test test-more test-next test-tools lint reliability bench fuzz lock screenshots clean
+.PHONY: help setup demo lab test test-more test-next test-tools lint docs reliability bench fuzz lock screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +67,11 @@ lint: $(READY) ## check style and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+# The theme warns of a mkdocs 2.0 that does not concern us: the lock names 1.6.
+docs: $(READY) ## write the settings' page anew and build the pages into build/site
+	$(BIN)/python -m tools.settings_page
+	NO_MKDOCS_2_WARNING=true $(BIN)/python -m mkdocs build --strict
 
 reliability: $(READY) test-tools ## run the tests of public reports, and write docs/reliability.md
 	$(BIN)/python -m tools.reliability
