@@ -71,7 +71,9 @@ class Settings(BaseSettings):
         "`args` and `env`, or `url` and `headers`.",
     )
     tape: UserPath | None = Field(
-        default=None, description="A file that every frame of the wire is written to."
+        default=None,
+        description="A file that every frame of the wire is written to; it holds what you and the "
+        "agent wrote.",
     )
     start_timeout: float = Field(
         default=120.0, gt=0, description="Seconds that an agent may take to answer `initialize`."
