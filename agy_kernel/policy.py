@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from .configuration import Configuration
+from .configuration import PREFIX, Configuration
 from .conversation.permissions import Permissions, Policy
 from .conversation.transcript import ToolCall
 from .display.calls import command_of, files_of
@@ -18,7 +18,10 @@ def permissions(configuration: Callable[[], Configuration], folder: str) -> Perm
 
     def policy() -> tuple[Policy, str]:
         now = configuration()
-        return now.settings.permissions, now.origins.get("permissions", "permissions")
+        policy, origin = now.settings.permissions, now.origins.get("permissions", "default")
+        if origin.startswith(PREFIX):
+            return policy, f"{origin} is {policy}"
+        return policy, f"permissions is {policy} ({origin})"
 
     return Permissions(
         policy, lambda: configuration().settings.rules, lambda call: facts_of(call, folder)

@@ -70,7 +70,7 @@ def test_a_session_is_closed_and_the_agent_started_anew(kernel: Kernel) -> None:
 
 def test_a_fork_that_the_agent_cannot_make_is_an_error(kernel: Kernel) -> None:
     session(kernel)
-    assert "Method not found" in failed(kernel, "fork")
+    assert "cannot fork sessions" in failed(kernel, "fork")
 
 
 def test_options_are_listed_and_chosen_by_a_part(kernel: Kernel) -> None:
@@ -96,6 +96,13 @@ def test_settings_are_shown_with_their_sources_and_kept(kernel: Kernel) -> None:
     said(kernel, "config unset images")
     assert "| `images` | 4 (default) |" in said(kernel, "config")
     assert "images = 'many' cannot be used" in failed(kernel, "config set images many")
+    assert "did you mean 'start_timeout'?" in failed(kernel, "config set start_timout 3")
+    assert "did you mean 'start_timeout'?" in failed(kernel, "set start_timout 3")
+
+
+def test_a_saved_value_that_does_not_count_is_said_to(start_kernel: StartKernel) -> None:
+    kernel = start_kernel(env={"AGY_IMAGES": "7"})
+    assert "but AGY_IMAGES comes before that" in said(kernel, "config set images 2")
 
 
 def test_a_bad_setting_is_said_in_the_first_turn_and_only_there(start_kernel: StartKernel) -> None:

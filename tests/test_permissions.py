@@ -25,7 +25,9 @@ NOTHING_KNOWN = Facts()
 
 
 def permissions(policy: Policy, *rules: Rule, facts: Facts = NOTHING_KNOWN) -> Permissions:
-    return Permissions(lambda: (policy, "AGY_PERMISSIONS"), lambda: rules, lambda _: facts)
+    return Permissions(
+        lambda: (policy, f"AGY_PERMISSIONS is {policy}"), lambda: rules, lambda _: facts
+    )
 
 
 def decide(question: Question, policy: Policy, human: bool) -> Answer | None:

@@ -261,7 +261,7 @@ async def test_a_session_that_cannot_be_resumed_leaves_the_one_that_is() -> None
     back = [*asked("session/load", {}), *turn("two")]
     async with talking([*opening(), *turn("one"), *refused("session/load"), *back]) as talk:
         await talk.turn()
-        with pytest.raises(RequestFailed, match=r"session s0 cannot be opened.*no such session"):
+        with pytest.raises(CommandError, match=r"session s0 cannot be opened.*no such session"):
             await talk.conversation.resume("s0")
         assert talk.conversation.session_id == "s1"
         assert (await talk.turn()).text == "two"
@@ -279,7 +279,7 @@ async def test_a_fork_goes_on_in_a_copy() -> None:
 async def test_an_agent_without_fork_says_so() -> None:
     script = [*opening(), *refused("session/fork", -32601, "Method not found"), *turn("on")]
     async with talking(script) as talk:
-        with pytest.raises(RequestFailed, match="Method not found"):
+        with pytest.raises(CommandError, match="Scripted agent cannot fork sessions"):
             await talk.conversation.fork()
         assert talk.conversation.session_id == "s1"
         assert (await talk.turn()).text == "on"

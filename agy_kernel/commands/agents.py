@@ -11,6 +11,7 @@ from ..conversation.opening import first_sentence
 from ..errors import AgyError, CommandError
 from ..host import Host
 from ..tables import table
+from .settings import where_saved
 
 
 def agents(host: Host, _: list[str]) -> str:
@@ -63,7 +64,8 @@ def mcp(host: Host, words: list[str]) -> str:
         saved[name] = _server(words)
     host.configuration.save("mcp", json.dumps(saved))
     done = "taken out" if action == "remove" else "added"
-    return f"`{name}` is {done}; it counts from the next session on (`%agy new`, `%agy restart`)."
+    how = "It counts when the agent is started next: `%agy restart`."
+    return f"`{name}` is {done}. {how} {where_saved(host, 'mcp')}"
 
 
 def _as_json(host: Host, name: str) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 from ..host import Host
 from ..tables import table
 
@@ -21,7 +23,7 @@ def config(host: Host, words: list[str]) -> str:
         return f"{table(rows)}\n\nYour own file is `{configuration.file}`.{problems}"
     action, name, *value = words
     configuration.save(name, " ".join(value) if action == "set" else None)
-    return f"{_now(host, name)} for this and every later kernel: it is in `{configuration.file}`."
+    return f"{_now(host, name)}. {where_saved(host, name)}"
 
 
 def set_here(host: Host, words: list[str]) -> str:
@@ -29,6 +31,14 @@ def set_here(host: Host, words: list[str]) -> str:
     name, *value = words
     host.configuration.set(name, " ".join(value))
     return f"{_now(host, name)} until this kernel ends."
+
+
+def where_saved(host: Host, name: str) -> str:
+    """Whether what was saved counts, or something that comes before the file."""
+    source, file = host.configuration.origins.get(name, "default"), host.configuration.file
+    if source in (str(file), "default"):
+        return f"That holds for this and every later kernel; your own file is `{file}`."
+    return f"⚠ It is in `{file}`, but {source} comes before that."
 
 
 def _now(host: Host, name: str) -> str:
@@ -50,4 +60,5 @@ def is_config(words: list[str]) -> bool:
 def _is_setting(name: str) -> bool:
     from ..settings import Settings
 
-    return name in Settings.model_fields
+    # What is nearly a setting is a slip: its value must not go to the agent as a prompt.
+    return bool(get_close_matches(name, Settings.model_fields, n=1, cutoff=0.7))

@@ -265,7 +265,7 @@ class Conversation:
         """Go on with an earlier session; returns what was said there, where the agent replays it.
 
         Raises:
-            RequestFailed: the agent cannot; the session there was stays.
+            CommandError: the agent cannot; the session there was stays.
         """
         async with self._alone():
             engine = await self._running(turn := _silent_turn())

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from ..errors import AgentError, AgentExited, RequestFailed
+from ..errors import AgentError, AgentExited, CommandError, RequestFailed
 from ..events import Event, Notice
 from .engine import Engine, Opening
 from .listener import Listener
 
 METHOD_NOT_FOUND = -32601
+CANNOT = "The agent cannot load earlier sessions."
 QUIET, QUIET_TRIES = 0.1, 20  # seconds without a word, and how often to wait for them
 DOING = {"resume": "resuming the session", "load": "loading the session"}
 
@@ -41,8 +42,11 @@ class Openings:
         self._listener.chosen.begin()
         self.is_reopened = False
         ways = self._ways(engine)
-        if session_id is not None and await self._reopen(engine, session_id, waiting, ways):
-            return
+        if session_id is not None:
+            failures = await self._reopen(engine, session_id, waiting, ways)
+            if failures is None:
+                return
+            self._remark(failures)
         self._listener.forget_session()
         await waiting("opening a session", engine.open_session("new", self._cwd))
         self._shown.add(self._listener.session_id or "")
@@ -51,26 +55,33 @@ class Openings:
         """Open an earlier session that the person wants, by loading it if it can be: to see it.
 
         Raises:
-            RequestFailed: no way to it works; the session there was goes on.
+            CommandError: no way to it works; the session there was goes on.
         """
-        before, news = self._listener.session_id, list(self.news)
+        before = self._listener.session_id
         self._listener.chosen.begin()
         self._listener.session_id = session_id
         self._shown.discard(session_id)
-        if not await self._reopen(engine, session_id, waiting, self._ways(engine)[::-1]):
+        ways = self._ways(engine)[::-1]
+        failures = await self._reopen(engine, session_id, waiting, ways)
+        if failures is not None:
             self._listener.session_id, self._listener.is_open = before, False
-            why = "; ".join(notice.text for notice in self.news if notice not in news)
-            self.news = news
-            raise RequestFailed(0, f"the session {session_id} cannot be opened. {why}")
+            why = " ".join(failures) or CANNOT
+            raise CommandError(f"the session {session_id} cannot be opened. {why}")
 
     async def fork(self, engine: Engine, session_id: str, waiting: Waiting) -> None:
         """Go on in a copy of the open session.
 
         Raises:
-            RequestFailed: the agent cannot.
+            CommandError: the agent cannot.
+            RequestFailed: it does not want to.
         """
         self._shown.add(session_id)
-        await waiting("forking", engine.open_session("fork", self._cwd, session_id))
+        try:
+            await waiting("forking", engine.open_session("fork", self._cwd, session_id))
+        except RequestFailed as error:
+            if error.code != METHOD_NOT_FOUND:
+                raise
+            raise CommandError(f"{engine.info.label} cannot fork sessions.") from None
         self._shown.add(self._listener.session_id or "")
 
     def shown(self, session_id: str) -> None:
@@ -84,7 +95,8 @@ class Openings:
 
     async def _reopen(
         self, engine: Engine, session_id: str, waiting: Waiting, ways: Sequence[Opening]
-    ) -> bool:
+    ) -> list[str] | None:
+        """Try each way; returns what went wrong with each, None where one of them worked."""
         failures: list[str] = []
         for how in ways:
             try:
@@ -99,11 +111,13 @@ class Openings:
             else:
                 self.is_reopened = True
                 self._greet()
-                return True
+                return None
+        return failures
+
+    def _remark(self, failures: list[str]) -> None:
         for failure in failures[:-1]:
             self.news.append(Notice(failure, "warning"))
-        self._say(failures[-1] if failures else "The agent cannot load earlier sessions.")
-        return False
+        self._say(failures[-1] if failures else CANNOT)
 
     def _ways(self, engine: Engine) -> list[Opening]:
         """Resume, which replays nothing, where the agent has it; loading may work unannounced."""

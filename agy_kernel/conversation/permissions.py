@@ -40,7 +40,7 @@ class Permissions:
     """The rules of one kernel, and what was decided by them and by people.
 
     Args:
-        policy: the answer where no rule fits, and where that is set.
+        policy: the answer where no rule fits, and why it is that.
         rules: the user's rules.
         facts: what a call is about.
     """
@@ -73,9 +73,9 @@ class Permissions:
 
     def _decide(self, question: Permission, facts: Facts, human: bool) -> Answer | None:
         rule = find((*self.session, *self._rules()), facts)
-        verdict, where = self._policy()
-        why = f"{where} is {verdict}" if rule is None else f"by the rule: {rule}"
-        verdict = verdict if rule is None else rule.do
+        verdict, why = self._policy()
+        if rule is not None:
+            verdict, why = rule.do, f"by the rule: {rule}"
         # Allowed only once: a machine must not make a choice for good.
         once = question.offered("allow_once")
         if verdict == "allow" and once is not None:
