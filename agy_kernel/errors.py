@@ -74,11 +74,14 @@ class AgentExited(AgentError):
         why: what was noticed first ("closed its output", ...).
         status: exit status; negative for a signal, None while it is not known.
         stderr: the last lines that the agent wrote to stderr.
+        hint: what it has died of and what to do, where that is known: the first thing to read.
     """
 
-    def __init__(self, why: str, status: int | None = None, stderr: str = "") -> None:
-        self.why, self.status, self.stderr = why, status, stderr
-        super().__init__(self._message())
+    def __init__(
+        self, why: str, status: int | None = None, stderr: str = "", hint: str = ""
+    ) -> None:
+        self.why, self.status, self.stderr, self.hint = why, status, stderr, hint
+        super().__init__(after_hint(hint, self._message()))
 
     def _message(self) -> str:
         status = "" if self.status is None else f" ({exit_status(self.status)})"
@@ -97,13 +100,14 @@ class RequestFailed(AgentError):
         code: the JSON-RPC error code.
         message: the agent's message.
         data: whatever the agent sent along.
+        hint: what it means and what to do, where that is known: the first thing to read.
     """
 
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
+    def __init__(self, code: int, message: str, data: Any = None, hint: str = "") -> None:
         self.code, self.message, self.data = code, message, data
         detail = shortened(error_detail(data))
-        said = _unwrapped(message)
-        super().__init__(f"{said} ({code})" + (f": {detail}" if detail else ""))
+        said = f"{_unwrapped(message)} ({code})" + (f": {detail}" if detail else "")
+        super().__init__(after_hint(hint, said))
 
     def _render_traceback_(self) -> list[str]:
         """After an internal error, such as a model that was not reached, it may work again."""
@@ -124,6 +128,11 @@ class TurnCancelled(KeyboardInterrupt):
 
     def _render_traceback_(self) -> list[str]:
         return [f"Interrupted: {self}"]
+
+
+def after_hint(hint: str, words: str) -> str:
+    """What was seen, behind what it means."""
+    return f"{hint}\n{words[:1].upper()}{words[1:]}" if hint else words
 
 
 def exit_status(status: int) -> str:

@@ -69,7 +69,7 @@ def test_a_server_that_is_not_found_names_every_place_and_the_ways_on(home: Path
 
 
 def test_a_variable_that_is_not_set_is_said_to_be_so(home: Path) -> None:
-    with pytest.raises(AgentNotFound, match=r"AGY_ACP_BIN \(not set\)"):
+    with pytest.raises(AgentNotFound, match=r"AGY_ACP_BIN: not set"):
         find("antigravity")
 
 

@@ -20,6 +20,7 @@ from ..errors import (
     AgentStartFailed,
     AuthenticationRequired,
     RequestFailed,
+    after_hint,
     exit_status,
 )
 from ..events import (
@@ -165,20 +166,24 @@ class Connection:
         except AgentExited as error:
             status = "" if error.status is None else f" ({exit_status(error.status)})"
             raise self._start_failed(
-                f"{name} {error.why}{status} before it answered anything."
+                f"{name} {error.why}{status} before it answered anything.", error.status
             ) from None
         except RequestFailed as error:
             raise self._start_failed(f"{name} refused to begin: {error}.") from None
 
-    def _start_failed(self, what: str) -> AgentStartFailed:
+    def _start_failed(self, what: str, status: int | None = None) -> AgentStartFailed:
         lines = [f"{what} The command was: {' '.join(self._launch.argv)}"]
         lines.append("Is that an agent that speaks ACP on its standard input and output?")
-        for name, words in (
-            ("stdout", "\n".join(self._rpc.strays)),
-            ("stderr", self._process.stderr_tail()),
-        ):
+        streams = {"stdout": "\n".join(self._rpc.strays), "stderr": self._process.stderr_tail()}
+        for name, words in streams.items():
             lines += [f"Its last words on {name}:\n{words.strip()}"] if words.strip() else []
-        return AgentStartFailed("\n".join(lines))
+        hint = self._launch.hint(status, "\n".join([what, *streams.values()]))
+        if not hint and status == 0:
+            hint = (
+                f"{self._launch.argv[0]} ran to its end at once, as a program does that is no "
+                "agent, or that wants to be told to be one (acp, --acp)."
+            )
+        return AgentStartFailed(after_hint(hint, "\n".join(lines)))
 
     def _understand(self, hello: Mapping[str, Any]) -> None:
         if (version := hello.get("protocolVersion")) != PROTOCOL_VERSION:
@@ -275,12 +280,18 @@ class Connection:
             return await self._sessions.open(method, **params)
         except RequestFailed as error:
             if not wants_sign_in(error):
-                raise
+                raise self._explained(error) from None
             await self._sign_in_unattended(error)
         try:
             return await self._sessions.open(method, **params)
         except RequestFailed as error:
-            raise self._signed_out(error) if wants_sign_in(error) else error from None
+            signed_out = wants_sign_in(error)
+            raise self._signed_out(error) if signed_out else self._explained(error) from None
+
+    def _explained(self, error: RequestFailed) -> RequestFailed:
+        """The error with what it means, where that is known."""
+        hint = self._launch.hint(None, str(error))
+        return RequestFailed(error.code, error.message, error.data, hint) if hint else error
 
     async def list_sessions(self, cwd: str) -> list[SessionInfo]:
         """The agent's own list of sessions in a folder."""

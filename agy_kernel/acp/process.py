@@ -12,7 +12,7 @@ import contextlib
 import os
 import secrets
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from ..errors import AgentExited, AgentNotFound, AgentStartFailed
 from . import watchdog
 from .jsonrpc import Writer
 from .pipes import Pipes
+from .programs import fault
 from .tape import Tape
 
 TAIL_LINES, TAIL_CHARS = 12, 400
@@ -38,6 +39,8 @@ class Launch:
         env: variables to add to the kernel's own environment.
         auth: sign-in methods that need no person, each with the variables that it needs.
         sign_in: how a person signs in, where the agent does not tell.
+        hint: says from an exit status (None while it runs) and its last words what the agent has
+            died of and what to do; empty where it does not know.
     """
 
     name: str
@@ -45,6 +48,7 @@ class Launch:
     env: Mapping[str, str] = field(default_factory=dict)
     auth: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sign_in: str = ""
+    hint: Callable[[int | None, str], str] = lambda _status, _words: ""
 
 
 class AgentProcess:
@@ -84,20 +88,23 @@ class AgentProcess:
                 cwd=self._cwd,
                 start_new_session=True,
             )
-        except FileNotFoundError:
-            raise AgentNotFound(self._not_found()) from None
         except OSError as error:
-            raise AgentStartFailed(
-                f"{self._launch.argv[0]} cannot be started: {error.strerror}."
-            ) from None
+            raise self._cannot_start(error) from None
 
-    def _not_found(self) -> str:
+    def _cannot_start(self, error: OSError) -> AgentNotFound | AgentStartFailed:
+        program = self._launch.argv[0]
         if not Path(self._cwd).is_dir():
-            return f"the folder {self._cwd} does not exist, so no agent can be started in it."
-        return (
-            f"there is no program {self._launch.argv[0]!r} to start {self._launch.name} with. "
-            "Install it, or choose another agent with AGY_AGENT (AGY_AGENT=simulator needs none)."
-        )
+            said = f"the folder {self._cwd} does not exist, so no agent can be started in it."
+            return AgentNotFound(said)
+        wrong = fault(program)
+        if isinstance(error, FileNotFoundError) and wrong in ("", "does not exist"):
+            return AgentNotFound(
+                f"there is no program {program!r} to start {self._launch.name} with. Install it, "
+                "or choose another agent with AGY_AGENT (AGY_AGENT=simulator needs none)."
+            )
+        hint = f"{program} {wrong}." if wrong else ""
+        said = f"{program} cannot be started: {error.strerror}."
+        return AgentStartFailed(f"{hint}\n{said}" if hint else said)
 
     @property
     def pid(self) -> int:
@@ -136,7 +143,8 @@ class AgentProcess:
         await _happens_within(STDERR_GRACE, self._pipes.stderr_ended)
         if self.exit_status is not None:
             why = "has ended"
-        return AgentExited(why, self.exit_status, self.stderr_tail())
+        status, words = self.exit_status, self.stderr_tail()
+        return AgentExited(why, status, words, self._launch.hint(status, words))
 
     async def stop(self) -> None:
         """End the agent and its descendants: close its stdin, then TERM, then KILL."""
