@@ -132,7 +132,7 @@ class TurnCancelled(KeyboardInterrupt):
 
 def after_hint(hint: str, words: str) -> str:
     """What was seen, behind what it means."""
-    return f"{hint}\n{words[:1].upper()}{words[1:]}" if hint else words
+    return f"{hint}\n{words}" if hint else words
 
 
 def exit_status(status: int) -> str:

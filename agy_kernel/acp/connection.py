@@ -119,6 +119,16 @@ class Connection:
         """How one can sign in."""
         return self._sign_in.methods
 
+    @property
+    def bad_frames(self) -> Mapping[str, int]:
+        """How many frames were passed over, by what was wrong with them."""
+        return self._peer.bad_frames if self._peer is not None else {}
+
+    @property
+    def last_words(self) -> str:
+        """The end of its stderr."""
+        return self._process.stderr_tail() if self._peer is not None else ""
+
     async def start(self) -> None:
         """Start the agent and shake hands.
 
@@ -246,6 +256,23 @@ class Connection:
             RequestFailed: the agent refuses.
         """
         await self._rpc.request("logout")
+
+    async def is_signed_in(self, cwd: str) -> bool:
+        """Ask the agent, by a session that is closed at once: no tokens, and no sign-in by us.
+
+        Raises:
+            RequestFailed: the agent opens none, for another reason.
+        """
+        try:
+            session = await self._sessions.open("session/new", cwd=cwd)
+        except RequestFailed as error:
+            if wants_sign_in(error):
+                return False
+            raise self._explained(error) from None
+        for what in ("close", "delete"):
+            if what in self.capabilities.sessions:
+                await self._rpc.request(f"session/{what}", {"sessionId": session.id})
+        return True
 
     async def _sign_in_unattended(self, wanted: RequestFailed) -> None:
         method = self._sign_in.method({**os.environ, **self._launch.env})

@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
@@ -96,6 +96,7 @@ class Peer:
         self._lost: AgentError | None = None
         self._ending: asyncio.Task[None] | None = None
         self.strays: deque[str] = deque(maxlen=STRAYS)
+        self.bad_frames: Counter[str] = Counter()
 
     async def __aenter__(self) -> Peer:
         self._tasks = [
@@ -244,9 +245,11 @@ class Peer:
         try:
             self._message(message)
         except Exception:
+            self.bad_frames["not handled"] += 1
             log.exception("a frame could not be handled: %r", line[:STRAY_BYTES])
 
     def _stray(self, line: bytes) -> None:
+        self.bad_frames["not a message"] += 1
         self.strays.append(line[:STRAY_BYTES].decode("utf-8", "replace"))
         log.debug("not a message: %r", self.strays[-1])
         found = remains(Torn(line[:KEPT], line[-KEPT:]))
@@ -254,6 +257,7 @@ class Peer:
             self._give_up(found, "it is broken")
 
     def _skip(self, torn: Torn) -> None:
+        self.bad_frames["too long"] += 1
         self._tape.received(torn.head + b" (a line longer than the limit)", is_json=False)
         if self._on_skipped is not None:
             self._on_skipped(self.max_frame)
@@ -286,6 +290,7 @@ class Peer:
     def _response(self, message: dict[str, Any]) -> None:
         future, on_result = self._pending.pop(_our_id(message.get("id")), (None, None))
         if future is None:
+            self.bad_frames["answer to no request"] += 1
             log.debug("a response to no request: %.200r", message)
             return
         if future.done():

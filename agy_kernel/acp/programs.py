@@ -11,6 +11,7 @@ import platform
 import shutil
 import struct
 from pathlib import Path
+from typing import Literal
 
 ELF, SCRIPT = b"\x7fELF", b"#!"
 MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
@@ -120,5 +121,5 @@ def _loader(head: bytes) -> str:
     return ""
 
 
-def _order(head: bytes) -> str:
+def _order(head: bytes) -> Literal["little", "big"]:
     return "big" if head[5:6] == b"\2" else "little"

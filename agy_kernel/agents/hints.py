@@ -29,7 +29,9 @@ class Machine:
 
     system: str = field(default_factory=platform.system)
     name: str = field(default_factory=platform.machine)
-    page_size: int = field(default_factory=lambda: _page_size())
+    page_size: int = field(
+        default_factory=lambda: os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,7 @@ DEATHS = (
     Death(
         "old Node",
         r"EBADENGINE|(?i:requires? node(?:\.js)?\b[^\n]*\d)|ERR_UNKNOWN_BUILTIN_MODULE"
-        r"|does not provide an export named|SyntaxError: (?:Unexpected token(?!.*JSON)|Invalid regular)"
+        r"|does not provide an export named|SyntaxError: (?:Unexpected token(?!.*JSON)|Invalid reg)"
         r"|ERR_REQUIRE_ESM|Unsupported engine",
         "The Node.js on PATH is too old for this agent. `node --version` tells which it is; "
         "install a newer one (20 or later), put it first on PATH, and start Jupyter from there.",
@@ -229,7 +231,3 @@ def _filled(told: str, machine: Machine, found: re.Match[str] | None = None) -> 
     for name, value in {**facts, "pages": str(machine.page_size // 1024)}.items():
         told = told.replace(f"{{{name}}}", value)
     return told
-
-
-def _page_size() -> int:
-    return os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096

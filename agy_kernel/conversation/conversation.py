@@ -9,6 +9,7 @@ is said. Everything here runs on the agent's loop.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -31,6 +32,7 @@ from ..events import (
 from .chosen import Chosen, match
 from .engine import Engine, EngineFactory
 from .ladder import CANCEL, CLOSE, KILL, TERMINATE, climb
+from .lifecycle import Lifecycle
 from .listener import Listener
 from .opening import Openings
 from .processes import Processes
@@ -68,7 +70,8 @@ class Conversation:
         self.cwd, self.name = cwd, name
         self._listener = Listener(Chosen(wishes))
         self._listener.session_id = session_id
-        self._processes = Processes(make_engine, name, self._listener.hear, self._let_go)
+        self.life = Lifecycle()
+        self._processes = Processes(make_engine, name, self._listener.hear, self._let_go, self.life)
         self._openings = Openings(self._listener, cwd)
         self._openings.greeting = GREETING if session_id else ""
         self._doubt = ""
@@ -97,6 +100,21 @@ class Conversation:
     def restarts(self) -> Sequence[str]:
         """Why processes were replaced, the last one last."""
         return self._processes.ends
+
+    @property
+    def bad_frames(self) -> Counter[str]:
+        """How many frames of all its processes were passed over, by what was wrong with them."""
+        return self.life.bad_frames + Counter(self.engine.bad_frames if self.engine else {})
+
+    @property
+    def last_words(self) -> str:
+        """The end of the agent's stderr; of the last one where none runs."""
+        return self.engine.last_words if self.engine is not None else self.life.last_words
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its session is open in the agent that runs."""
+        return self._listener.is_open
 
     @property
     def session_id(self) -> str | None:
@@ -148,6 +166,7 @@ class Conversation:
             turn.take(TurnEnded("cancelled") if turn.stopping else TurnBroken(error))
         # An answer without the event would leave the cell waiting for ever.
         turn.take(TurnEnded("unknown"))
+        self.life.note(f"turn ended: {turn.outcome}")
 
     async def _send(self, make_blocks: MakeBlocks, turn: Turn) -> bool:
         """Send the prompt; false where the session turns out to be lost, and was given up."""
@@ -186,6 +205,7 @@ class Conversation:
         return error.code != INTERNAL_ERROR or says_so
 
     def _give_up_session(self) -> None:
+        self.life.note(f"session lost: {self.session_id}")
         self._openings.give_up(f"The session did not answer after {self._doubt}.")
         self._doubt = ""
 
@@ -201,6 +221,7 @@ class Conversation:
             return
         rung = await climb(turn, engine, session_id, self.rungs.get(self.build, CANCEL.name))
         self.rungs[self.build] = rung
+        self.life.note(f"turn stopped by {rung}")
         self._settle(engine, rung)
         turn.take(TurnEnded("cancelled"))
 
@@ -270,6 +291,7 @@ class Conversation:
         async with self._alone():
             engine = await self._running(turn := _silent_turn())
             await self._openings.reopen(engine, session_id, self._waiting(turn))
+            self.life.note(f"session opened again: {self.session_id}")
             await self._fulfil_wishes(engine)
             history, self._openings.history = self._openings.history, ()
             self._doubt = "it was opened again"
@@ -284,6 +306,7 @@ class Conversation:
         async with self._alone():
             engine, session_id = await self._ready(turn := _silent_turn())
             await self._openings.fork(engine, session_id, self._waiting(turn))
+            self.life.note(f"session forked: {session_id} to {self.session_id}")
             await self._fulfil_wishes(engine)
             return self.session_id or ""
 
@@ -393,8 +416,13 @@ class Conversation:
     async def _ready(self, turn: Turn) -> tuple[Engine, str]:
         engine = await self._running(turn)
         if not self._listener.is_open:
+            wanted = self.session_id
             await self._openings.open(engine, self._waiting(turn))
             self._doubt = "it was opened again" if self._openings.is_reopened else ""
+            if wanted is not None and wanted != self.session_id:
+                self.life.note(f"session lost: {wanted}")
+            how = "opened again" if self._openings.is_reopened else "opened"
+            self.life.note(f"session {how}: {self.session_id}")
         await self._fulfil_wishes(engine)
         assert self.session_id is not None
         return engine, self.session_id

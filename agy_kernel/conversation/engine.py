@@ -7,7 +7,7 @@ already seen as following them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from ..errors import AgentError
@@ -49,6 +49,14 @@ class Engine(Protocol):
     @property
     def pid(self) -> int | None:
         """Its process, if it has one."""
+
+    @property
+    def bad_frames(self) -> Mapping[str, int]:
+        """How many frames were passed over, by what was wrong with them."""
+
+    @property
+    def last_words(self) -> str:
+        """The end of what it wrote for people, and not to us."""
 
     async def start(self) -> None:
         """Start it; cancelling this ends it again."""

@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import AgentError, AgentStartFailed
 from ..events import AgentInfo, Event, Notice
 from .engine import Engine, EngineFactory
+from .lifecycle import Lifecycle
 from .opening import Waiting, first_sentence
 
 MOST_DEATHS = 3
@@ -24,6 +25,7 @@ class Processes:
         name: what to call the agent before it has said who it is.
         hear: takes the events of the current process, and of no other.
         let_go: called when the current process is none any more.
+        life: is told of beginnings and ends.
     """
 
     def __init__(
@@ -32,9 +34,10 @@ class Processes:
         name: str,
         hear: Callable[[str, Event], None],
         let_go: Callable[[], None],
+        life: Lifecycle,
     ) -> None:
         self._make_engine, self._name = make_engine, name
-        self._hear, self._on_let_go = hear, let_go
+        self._hear, self._on_let_go, self._life = hear, let_go, life
         self.engine: Engine | None = None
         self.info = AgentInfo(name)
         self.ends: deque[str] = deque(maxlen=KEPT_ENDS)
@@ -64,6 +67,7 @@ class Processes:
         """Let the next prompt start another process, and tell it this."""
         if self._let_go(engine):
             self.ends.append(news.text)
+            self._life.note(f"process replaced: {news.text}")
         self._news = news
         self._say_farewell(engine.close())
 
@@ -95,11 +99,13 @@ class Processes:
         self.engine = engine
         try:
             await waiting(f"starting {self._name}", engine.start())
-        except BaseException:
+        except BaseException as error:
             self._let_go(engine)
+            self._life.note(f"not started: {first_sentence(error) or 'stopped'}")
             raise
         if engine.info.name:
             self.info = engine.info
+        self._life.note(f"started, pid {engine.pid}")
         self._say_farewell(self._bury(engine))
         return engine
 
@@ -111,6 +117,7 @@ class Processes:
         if self._let_go(engine):
             self._deaths += 1
             self.ends.append(first_sentence(error))
+            self._life.note(f"died: {first_sentence(error)}")
             self._news = Notice(f"A new agent process was started: {first_sentence(error)}")
 
     def _let_go(self, engine: Engine) -> bool:
@@ -118,6 +125,7 @@ class Processes:
         if self.engine is not engine:
             return False
         self.engine = None
+        self._life.bury(engine)
         self._on_let_go()
         return True
 

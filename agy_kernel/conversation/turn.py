@@ -53,6 +53,8 @@ class Turn:
         """Whether an end without a word means that the agent has lost the session."""
         self.is_lost = False
         self.events = 0
+        self.outcome = ""
+        """How it ended: the stop reason, or the error's name."""
         self._has_words = False
         self.task: asyncio.Task[None] | None = None
 
@@ -126,6 +128,9 @@ class Turn:
         if self.is_doubtful and isinstance(event, TurnEnded) and self._is_no_answer(event):
             self.is_lost = True
             return
+        self.outcome = (
+            event.stop_reason if isinstance(event, TurnEnded) else type(event.error).__name__
+        )
         self._cancel_questions("agent", "the turn ended before an answer was given")
         self._ended.set()
         self._emit(event)
