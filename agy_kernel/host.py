@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .agents.hints import explained
 from .context import Context, Pack, notebook_folder, notebook_path, own_folder
 from .conversation.conversation import Conversation
 from .conversation.thread import AgentThread
@@ -183,7 +184,7 @@ class Host:
         if run.expired:
             raise TurnTimeout(run.expired)
         if (error := problem(shown.transcript, _ending(shown), turn.stopping)) is not None:
-            raise error
+            raise explained(error)
         return Reply.of(shown.transcript, how)
 
     def _limits(self, manner: Manner, human: bool) -> Limits:

@@ -191,8 +191,6 @@ def _other(agent: str) -> Launch:
     program = argv[0]
     if len(argv) == 1 and os.sep in program and (wrong := fault(program)):
         raise AgentNotFound(f"{program} {wrong}. AGY_AGENT names it as the agent to start.")
-    if len(argv) == 1 and shutil.which(program) is None:
-        raise _unknown(agent)
     return Launch(Path(program).name, tuple(argv))
 
 
@@ -201,16 +199,12 @@ def _words(agent: str) -> list[str]:
         words = shlex.split(agent)
     except ValueError as error:
         raise SettingsError(f"AGY_AGENT={agent!r} is not a command line: {error}.") from None
-    if not words:
-        raise _unknown(agent)
+    if not words or (len(words) == 1 and os.sep not in agent and shutil.which(words[0]) is None):
+        raise SettingsError(
+            f"AGY_AGENT={agent!r} is neither a known agent ({', '.join(CATALOGUE)}) "
+            "nor a program that can be found."
+        )
     return words
-
-
-def _unknown(agent: str) -> SettingsError:
-    return SettingsError(
-        f"AGY_AGENT={agent!r} is neither a known agent ({', '.join(CATALOGUE)}) "
-        "nor a program that can be found."
-    )
 
 
 Maker = Callable[[Path | None], Launch]

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ..errors import RequestFailed, TurnFailed, after_hint
+
 X86 = frozenset({"x86_64", "amd64", "i686", "i386"})
 ILLEGAL_INSTRUCTION = frozenset({-4, 132})  # a child's own, and as a shell or a wrapper tells it
 COMMAND_NOT_FOUND = frozenset({127})
@@ -182,9 +184,9 @@ DEATHS = (
     ),
     Death(
         "command",
-        r"(?m)(?:^|: )([\w./@+-]+): (?:command )?not found$",
+        r"(?m): (?:line )?\d+: ([^\s:]+): (?:command )?not found$|^env: .([^\s:]+).: No such file",
         r"A command that starts the agent does not exist on the PATH that Jupyter was started "
-        r"with: \1. Install it, or start Jupyter from a shell that has it.",
+        r"with: \1\2. Install it, or start Jupyter from a shell that has it.",
     ),
     Death(
         "command without a name",
@@ -206,6 +208,19 @@ def hint(status: int | None, words: str, machine: Machine | None = None) -> str:
     """
     machine = machine or Machine()
     return next(_told(status, words, machine), "")
+
+
+def explained(error: BaseException) -> BaseException:
+    """A turn's failure with what it means, where that is known.
+
+    Agents tell of a model that they do not reach as text, or as an internal error.
+    """
+    said = hint(None, str(error))
+    if not said or said in str(error):
+        return error
+    if isinstance(error, RequestFailed):
+        return RequestFailed(error.code, error.message, error.data, said)
+    return TurnFailed(after_hint(said, str(error))) if type(error) is TurnFailed else error
 
 
 def _told(status: int | None, words: str, machine: Machine) -> Iterator[str]:

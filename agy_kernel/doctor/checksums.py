@@ -11,9 +11,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..agents.catalogue import HARNESS, SERVER
 from .checks import Check
 
 SUMS = "SHA256SUMS"
+FILES = f"{SERVER} {HARNESS}"
 LINE = re.compile(r"([0-9a-fA-F]{64})(?:[ \t]+\*?(.+))?")
 
 
@@ -28,7 +30,7 @@ def checksums(program: Path, is_expected: bool) -> list[Check]:
     recorded = dict(_records(folder))
     checks = [_compared(folder / name, told) for name, told in recorded.items()]
     if not checks and is_expected:
-        todo = f"After installing: cd {folder} && sha256sum *.par localharness* > {SUMS}"
+        todo = f"After installing: cd {folder} && sha256sum {FILES} > {SUMS}"
         said = f"there is no {SUMS} in {folder}, so a damaged or changed file is not noticed"
         checks.append(Check("sha-256", "info", said, todo))
     return checks

@@ -35,7 +35,7 @@ def main(is_json: bool) -> int:
     """
     configuration = Configuration(own_folder() / "settings.json")
     settings = configuration.settings
-    said = f"Starting {settings.agent}; it may take {settings.start_timeout:g} s ..."
+    said = f"Looking around; the agent has {settings.start_timeout:g} s to start ..."
     print(said, file=sys.stderr)
     report = _report(configuration, lambda: _fresh(settings, asyncio.run))
     print(as_json(report) if is_json else as_text(report))
