@@ -355,6 +355,17 @@ async def test_one_that_is_not_signed_in_says_how_and_begins_no_sign_in(
     assert files_in(tmp_path) == [login]
 
 
+async def test_a_sign_in_that_needs_no_person_is_left_to_the_first_prompt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MY_KEY", "x")
+    variables = [{"name": "MY_KEY"}]
+    methods = [{"id": "key", "name": "Key", "type": "env_var", "vars": variables}]
+    checks = await look(*hello(authMethods=methods), expect("session/new"), SIGNED_OUT)
+    assert checks["signed in"].verdict == "info"
+    assert "the first prompt signs in by key" in checks["signed in"].what
+
+
 async def test_one_that_waits_for_a_browser_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

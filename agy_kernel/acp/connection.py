@@ -274,8 +274,13 @@ class Connection:
                 await self._rpc.request(f"session/{what}", {"sessionId": session.id})
         return True
 
+    @property
+    def unattended_method(self) -> str | None:
+        """The method that it signs in by when that is required; None where a person has to."""
+        return self._sign_in.method({**os.environ, **self._launch.env})
+
     async def _sign_in_unattended(self, wanted: RequestFailed) -> None:
-        method = self._sign_in.method({**os.environ, **self._launch.env})
+        method = self.unattended_method
         if method is None:
             raise self._signed_out(wanted) from None
         try:

@@ -19,7 +19,7 @@ from ..acp.process import Launch
 from ..agents.catalogue import HARNESS, HARNESS_VARIABLE, SERVER, places
 from ..conversation.engine import Engine
 from ..errors import AgentError, SettingsError
-from ..events import Capabilities
+from ..events import Capabilities, Event
 from ..settings import Settings
 from .checks import Check
 from .checksums import checksums
@@ -70,7 +70,8 @@ async def started(launch: Launch, settings: Settings) -> list[Check]:
     no_browser = {"BROWSER": shutil.which("true") or "true"}
     quiet = replace(launch, env={**launch.env, **no_browser})
     with tempfile.TemporaryDirectory(prefix="agy-doctor-") as folder:
-        agent = Connection(quiet, folder, lambda *_: None, start_timeout=settings.start_timeout)
+        limit = settings.start_timeout
+        agent = Connection(quiet, folder, _ignore, auth=settings.auth, start_timeout=limit)
         begin = time.monotonic()
         try:
             await agent.start()
@@ -78,9 +79,14 @@ async def started(launch: Launch, settings: Settings) -> list[Check]:
             return [Check("starts", "fail", str(error))]
         try:
             seconds = f"in {time.monotonic() - begin:.1f} s"
-            return [Check("starts", "ok", seconds), *described(agent), await _signed_in(agent)]
+            signed_in = await _signed_in(agent, folder)
+            return [Check("starts", "ok", seconds), *described(agent), signed_in]
         finally:
             await agent.close()
+
+
+def _ignore(_session_id: str, _event: Event) -> None:
+    """Nothing that it says is shown."""
 
 
 def described(engine: Engine) -> list[Check]:
@@ -108,8 +114,8 @@ def _can(can: Capabilities) -> str:
     return ", ".join([*names, *(f"session/{name}" for name in sorted(can.sessions))]) or "none"
 
 
-async def _signed_in(agent: Connection) -> Check:
-    name, folder = "signed in", tempfile.gettempdir()
+async def _signed_in(agent: Connection, folder: str) -> Check:
+    name = "signed in"
     try:
         async with asyncio.timeout(ANSWER):
             is_signed_in = await agent.is_signed_in(folder)
@@ -120,6 +126,9 @@ async def _signed_in(agent: Connection) -> Check:
         return Check(name, "fail", f"it opened no session: {error}")
     if is_signed_in:
         return Check(name, "ok", "yes, it opens sessions")
+    if method := agent.unattended_method:
+        said = f"not yet: the first prompt signs in by {method}, which needs no person"
+        return Check(name, "info", said)
     return Check(name, "fail", "no, it wants a sign-in first", _how_to_sign_in(agent))
 
 
