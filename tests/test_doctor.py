@@ -498,12 +498,6 @@ async def test_a_lost_session_and_a_stop_are_remembered() -> None:
 
 # -- in a kernel
 
-RUN = (
-    "from agy_kernel.doctor.command import doctor\n"
-    "host = get_ipython().magics_manager.registry['AgyMagics'].host\n"
-    "print(doctor(host, {words}))"
-)
-
 
 @pytest.fixture
 def python(start_kernel: StartKernel) -> Kernel:
@@ -514,7 +508,7 @@ def python(start_kernel: StartKernel) -> Kernel:
 
 
 def test_the_doctor_in_a_kernel_starts_an_agent_only_to_look_at_it(python: Kernel) -> None:
-    cell = python.run(RUN.format(words=["--json"]))
+    cell = python.run("%agy doctor --json")
     assert cell.status == "ok", cell.error
     by_name = sections(cell.text)
     assert one(by_name["Agent"], "signed in")["what"] == "yes, it opens sessions"
@@ -526,9 +520,10 @@ def test_the_doctor_in_a_kernel_starts_an_agent_only_to_look_at_it(python: Kerne
 def test_the_doctor_in_a_kernel_looks_at_the_agent_that_runs(python: Kernel) -> None:
     assert python.run(f"%agy {sim({'text': 'Hello'})}").status == "ok"
     agent = python.agent
-    cell = python.run(RUN.format(words=[]))
+    cell = python.run("%agy doctor")
     assert cell.status == "ok", cell.error
     assert "✓ signed in | yes, a session is open" in cell.text
+    assert "✓ starts | it runs" in cell.text
     assert f"pid {agent}" in cell.text
     assert "turn ended: end_turn" in cell.text
     assert "✓ bad frames | none" in cell.text
@@ -536,3 +531,19 @@ def test_the_doctor_in_a_kernel_looks_at_the_agent_that_runs(python: Kernel) -> 
     assert python.agents == {agent}
     assert len(python.sent("session/prompt")) == 1
     assert len(python.sent("session/new")) == 1
+
+
+def test_the_doctor_asks_nothing_of_the_start_of_a_kernel() -> None:
+    code = "import sys, agy_kernel.kernel; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"pydantic", "psutil", "agy_kernel.kernelspecs"} & set(done.stdout.split())
+
+
+def test_the_doctor_of_the_antigravity_kernel_when_there_is_no_agent(
+    start_kernel: StartKernel,
+) -> None:
+    kernel = start_kernel("antigravity", {"PATH": "/nowhere"})
+    cell = kernel.run("%agy doctor")
+    assert cell.status == "ok"
+    assert "✗ found | antigravity is in none of them" in cell.text
+    assert "Something does not work" in cell.text

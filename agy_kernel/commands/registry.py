@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..host import Host
 from ..tables import table
-from . import agents, context, permissions, recall, session, settings, tape, turns
+from . import agents, context, doctor, permissions, recall, session, settings, tape, turns
 from .grammar import Command, Prompt, a_number, at_most_one, at_most_two, tell_apart
 
 
@@ -138,6 +138,13 @@ ALL = (
         settings.is_config,
     ),
     # looking closer
+    Command(
+        "doctor",
+        "[--json]",
+        "Look whether everything is in order: installation, agent, settings, and this kernel.",
+        doctor.doctor,
+        doctor.fits,
+    ),
     Command(
         "tape",
         "[N | save FILE]",
