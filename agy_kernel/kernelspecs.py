@@ -15,6 +15,8 @@ from pathlib import Path
 
 from jupyter_client.kernelspec import KernelSpecManager
 
+from . import __version__
+
 NAME = "antigravity"
 SOURCE = Path(__file__).parent / "kernelspec"
 ASK_VERSION = "import agy_kernel; print(agy_kernel.__version__)"
@@ -67,19 +69,25 @@ def read(folder: Path) -> Spec:
 
 def stale(spec: Spec) -> str:
     """Why a spec cannot start our kernel; empty where it can."""
+    return examined(spec)[0]
+
+
+def examined(spec: Spec) -> tuple[str, str]:
+    """Why a spec cannot start our kernel, else which version of agy-kernel it starts."""
     if not spec.argv:
-        return "its kernel.json cannot be read"
+        return "its kernel.json cannot be read", ""
     if not spec.is_ours:
-        return "it starts something else"
+        return "it starts something else", ""
     if spec.runs_this:
-        return ""
+        return "", __version__
     if shutil.which(spec.python) is None:
-        return f"its Python {spec.python} does not exist any more"
-    return "" if version_in(spec) else f"its Python {spec.python} has no agy-kernel"
+        return f"its Python {spec.python} does not exist any more", ""
+    if version := _version_in(spec):
+        return "", version
+    return f"its Python {spec.python} has no agy-kernel", ""
 
 
-def version_in(spec: Spec) -> str:
-    """The version of agy-kernel in the Python of a spec; empty where there is none."""
+def _version_in(spec: Spec) -> str:
     try:
         asked = subprocess.run(
             [spec.python, "-c", ASK_VERSION],

@@ -248,7 +248,7 @@ def test_a_server_without_its_harness_fails_the_check(server: Path) -> None:
 
 def test_every_place_is_named_and_the_first_good_one_is_it(server: Path) -> None:
     checks = found(Settings(acp_bin=server))
-    assert checks[0] == Check("found", "ok", f"AGY_ACP_BIN ({server}): {server}")
+    assert checks[0] == Check("found", "ok", f"AGY_ACP_BIN ({server}) at {server}")
     labels = [check.what for check in checks if check.name == "looked for"]
     assert [label.partition(":")[0] for label in labels] == [
         f"{SERVER} on PATH",

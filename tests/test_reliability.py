@@ -9,6 +9,7 @@ from tools.reliability import HEAD, HOLDS, NOT_YET, PAGE, marked_tests, reports,
 TESTED_AREAS = {
     *("framing", "streaming", "permission", "diff", "images", "widgets", "performance"),
     "security",
+    "install",
 }
 
 

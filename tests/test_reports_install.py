@@ -13,8 +13,19 @@ import psutil
 import pytest
 
 from agy_kernel.settings import Settings
-from tests.agents.scripted import command, opening, turn
+from tests.agents.scripted import command, expect, fail, hello, opening, turn
 from tests.support.kernels import Kernel, StartKernel, sim
+
+
+@pytest.mark.report(86)
+def test_a_missing_helper_is_the_first_thing_that_the_cell_says(start_kernel: StartKernel) -> None:
+    words = "Could not find default localharness binary"
+    refusal = fail("session/new", -32603, words)
+    script = command(*hello(), expect("session/new"), refusal)
+    cell = start_kernel(shlex.join(script)).run("Hello")
+    assert cell.status == "error"
+    assert cell.error["evalue"].startswith("The server did not find localharness_external")
+    assert words in cell.error["evalue"]
 
 
 @pytest.mark.report(88)

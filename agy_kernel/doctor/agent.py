@@ -36,7 +36,7 @@ def found(settings: Settings) -> list[Check]:
         return [Check("found", "fail", str(error))]
     working = next((place for place in tried if not place.wrong), None)
     checks = [
-        Check("found", "ok", f"{place.label}: {place.path}")
+        Check("found", "ok", " at ".join(dict.fromkeys((place.label, place.path))))
         if place is working
         else Check("looked for", "info", f"{place.label}: {place.wrong or 'there, too'}")
         for place in tried

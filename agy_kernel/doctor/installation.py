@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from importlib.metadata import PackageNotFoundError, version
+from importlib import metadata
 from pathlib import Path
 
 from .. import __version__, kernelspecs
@@ -29,16 +29,16 @@ def kernelspec() -> Section:
 
 
 def _winner(spec: Spec) -> Check:
-    if why := kernelspecs.stale(spec):
+    why, version = kernelspecs.examined(spec)
+    if why:
         todo = f"Remove it (jupyter kernelspec remove {kernelspecs.NAME}), or run `{INSTALL}`."
         return Check("wins", "fail", f"{spec.folder}: {why}", todo)
     what = f"{spec.folder} runs {spec.python}"
     if spec.runs_this:
         return Check("wins", "ok", what)
-    other = kernelspecs.version_in(spec)
-    said = f"{what}, which is not this Python, and has agy-kernel {other}"
+    said = f"{what}, which is not this Python, and has agy-kernel {version}"
     todo = f"`{INSTALL}` lets it run this one."
-    return Check("wins", "info" if other == __version__ else "warn", said, todo)
+    return Check("wins", "info" if version == __version__ else "warn", said, todo)
 
 
 def _hidden(spec: Spec) -> Check:
@@ -63,8 +63,8 @@ def versions() -> Section:
 
 def _version(package: str) -> str:
     try:
-        return version(package)
-    except PackageNotFoundError:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
         return ""
 
 

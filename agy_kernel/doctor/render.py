@@ -61,4 +61,4 @@ def _row(check: Check) -> tuple[str, str]:
 
 def _block(check: Check) -> str:
     todo = f" → {check.todo}" if check.todo else ""
-    return f"{SIGNS[check.verdict]} {check.name}{todo}\n\n{fenced(check.what)}"
+    return f"{SIGNS[check.verdict]} {check.name}{todo}\n\n{fenced(check.what.rstrip())}"

@@ -24,8 +24,8 @@ def kernels() -> Section:
     files = {p.pid: file for p in processes if (file := _connection_file(p.info["cmdline"]))}
     agents = _agents(processes)
     by_pid = {p.pid: p for p in processes}
-    checks = [_kernel(by_pid[pid], files.get(pid, "")) for pid in files.keys() | agents.keys()
-              if pid in by_pid]  # fmt: skip
+    ours = (files.keys() | agents.keys()) & by_pid.keys()
+    checks = [_kernel(by_pid[pid], files.get(pid, "")) for pid in sorted(ours)]
     checks += [_orphan(agents[pid]) for pid in sorted(agents.keys() - by_pid.keys())]
     checks += _without_kernel(set(files.values()))
     return Section("Kernels that run", tuple(checks) or (Check("none", "info", "none runs"),))

@@ -63,10 +63,9 @@ def _bad_frames(conversation: Conversation) -> Check:
 
 def _told(conversation: Conversation) -> Iterator[Check]:
     if moments := conversation.life.moments:
-        # The newline keeps a single moment a block of its own.
-        yield Check("what happened", "info", "\n".join(map(_line, moments)) + "\n")
+        yield Check("what happened", "info", "\n".join(map(_line, moments)))
     if words := conversation.last_words.strip():
-        yield Check("stderr, its end", "info", f"{words}\n")
+        yield Check("stderr, its end", "info", words)
 
 
 def _line(moment: Moment) -> str:
