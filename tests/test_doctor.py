@@ -34,6 +34,7 @@ from tests.agents.scripted import Step, answer, command, expect, fail, hello, ne
 from tests.support.cells import talking
 from tests.support.kernels import SIMULATOR, Kernel, StartKernel, isolated, sim
 from tests.support.leaks import processes_left
+from tests.support.processes import happens_within
 
 Row = dict[str, str]
 
@@ -547,3 +548,15 @@ def test_the_doctor_of_the_antigravity_kernel_when_there_is_no_agent(
     assert cell.status == "ok"
     assert "✗ found | antigravity is in none of them" in cell.text
     assert "Something does not work" in cell.text
+
+
+def test_stop_ends_the_doctor_and_the_agent_that_hangs(start_kernel: StartKernel) -> None:
+    kernel = start_kernel(shlex.join(command(scripted.ignore("EOF"), scripted.pause())))
+    cell = kernel.send("%agy doctor")
+    kernel.wait(lambda: bool(kernel.agents), "the agent has been started")
+    kernel.interrupt()
+    kernel.finish(cell)
+    assert cell.status == "error"
+    assert cell.error["ename"] == "TurnCancelled"
+    assert happens_within(5, lambda: kernel.agents == set())
+    assert kernel.run("%agy context off").status == "ok"
