@@ -21,7 +21,7 @@ help: ## list the targets
 setup: $(READY) ## create .venv from the locked requirements
 
 # The kernelspec is copied on installation, editable or not, so a change there installs anew.
-$(READY): requirements/dev.txt pyproject.toml $(wildcard agy_kernel/kernelspec/*)
+$(READY): requirements/dev.txt pyproject.toml $(wildcard kernelspec/*)
 	@$(PYTHON) -c 'import sys; sys.exit("agy-kernel needs Python 3.11 or newer: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	@echo "Setting up .venv (about a minute the first time)"
 	$(PYTHON) -m venv .venv

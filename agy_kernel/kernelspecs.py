@@ -18,7 +18,9 @@ from jupyter_client.kernelspec import KernelSpecManager
 from . import __version__
 
 NAME = "antigravity"
-SOURCE = Path(__file__).parent / "kernelspec"
+PACKED = Path(__file__).parent / "kernelspec"
+SOURCE = PACKED if PACKED.is_dir() else Path(__file__).parent.parent / "kernelspec"
+"""In the package where that is a wheel's, beside it in the project's own folder."""
 ASK_VERSION = "import agy_kernel; print(agy_kernel.__version__)"
 ASK_SECONDS = 10.0
 

@@ -76,6 +76,19 @@ def test_wheel_brings_the_kernel_and_uninstall_takes_it_away(
     assert not home.exists()
 
 
+def test_kernel_of_the_wheel_is_put_into_another_jupyter(
+    wheel: Path, environment: Environment, tmp_path: Path
+) -> None:
+    environment.pip("install", "--no-deps", str(wheel))
+    other = tmp_path / "other"
+    environment.run(
+        str(environment.python.with_name("agy-kernel")), "install", "--prefix", str(other)
+    )
+    put = other / "share" / "jupyter" / "kernels" / "antigravity"
+    assert {path.name for path in put.iterdir()} == LOGOS | {"kernel.json"}
+    assert json.loads((put / "kernel.json").read_text())["argv"][0] == str(environment.python)
+
+
 def test_kernel_of_the_wheel_starts(wheel: Path, environment: Environment) -> None:
     environment.pip("install", "--no-deps", str(wheel))
     language, package = json.loads(environment.run("-c", ASK_FOR_KERNEL_INFO))
