@@ -43,7 +43,7 @@ def test_question_is_answered_in_a_line(console: Console, answer: str, written: 
     assert "2. Deny" in asked
     assert not (console.cwd / "typed.py").exists()
     console.type(answer)
-    console.prompt()
+    assert "+ def greet" not in console.prompt()
     assert (console.cwd / "typed.py").exists() == written
 
 

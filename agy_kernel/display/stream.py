@@ -41,7 +41,7 @@ class StreamView:
                 self._continue(index, entry)
             elif index not in self._written and (final or _is_settled(entry)):
                 self._written[index] = 1
-                self._line(_as_text(entry, self._place))
+                self._line(self._text(index, entry))
             self._ask(index, entry)
 
     def status(self, text: str) -> None:
@@ -80,6 +80,13 @@ class StreamView:
         self._output.write(new)
         self._at_line_start = new.endswith("\n")
 
+    def _text(self, index: int, entry: Entry) -> str:
+        if not isinstance(entry, ToolCall):
+            return clean(plain(entry, self._place))
+        # Asked about, it was shown in full; and what carries it out does the same once more.
+        is_known = index in self._asking or entry.superseded or entry.stands_for is not None
+        return as_text(entry, self._place, is_known)
+
     def _line(self, text: str) -> None:
         start = "" if self._at_line_start else "\n"
         self._output.write(f"{start}{text}\n" if text else start)
@@ -90,7 +97,3 @@ def _is_settled(entry: Entry) -> bool:
     if isinstance(entry, Inquiry):
         return entry.answer is not None
     return not isinstance(entry, ToolCall) or entry.status in ("completed", "failed")
-
-
-def _as_text(entry: Entry, place: Place) -> str:
-    return as_text(entry, place) if isinstance(entry, ToolCall) else clean(plain(entry, place))

@@ -34,18 +34,29 @@ def request(call: ToolCall, place: Place) -> str:
     return frame(heading(call, place) + line + folder + body(call, place))
 
 
-def as_text(call: ToolCall, place: Place) -> str:
-    """The card as plain text, for consoles."""
+def as_text(call: ToolCall, place: Place, is_known: bool = False) -> str:
+    """The card as plain text, for consoles.
+
+    Args:
+        is_known: whether what it does was shown before; then only how it went is told.
+    """
     parts = [f"[{summary(call, place)}]"]
-    if runs := command_of(call):
-        parts.append(f"$ {revealed(runs)}")
-    elif not call.changes and not is_choice(call) and (raw := arguments_of(call)):
-        parts.append(bounded(readable(raw), command("output", call)))
-    parts += [bounded(changes.plain(d), command("diff", call)) for d in call.changes]
+    if not is_known:
+        parts += _deeds(call)
     parts += [contents.line(content, place) for content in _shown_apart(call)]
     if output := output_of(call):
         parts.append(bounded(output, command("output", call), is_program(call)))
     return clean("\n".join(part for part in parts if part))
+
+
+def _deeds(call: ToolCall) -> list[str]:
+    """What a call does, as plain text."""
+    parts = []
+    if runs := command_of(call):
+        parts.append(f"$ {revealed(runs)}")
+    elif not call.changes and not is_choice(call) and (raw := arguments_of(call)):
+        parts.append(bounded(readable(raw), command("output", call)))
+    return parts + [bounded(changes.plain(d), command("diff", call)) for d in call.changes]
 
 
 def body(call: ToolCall, place: Place) -> str:
