@@ -423,6 +423,7 @@ class AuthMethod:
         type: ``agent`` (it does all by itself), ``terminal`` (a command of the person's),
             ``env_var``, or unknown.
         args: what a ``terminal`` method adds to the agent's own command.
+        env: what it adds to the environment, name and value.
         link: where to get what ``env_var`` needs.
     """
 
@@ -432,6 +433,7 @@ class AuthMethod:
     variables: tuple[str, ...] = ()
     type: str = "agent"
     args: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
     link: str = ""
 
 

@@ -44,8 +44,11 @@ def read_object(path: Path) -> dict[str, Any] | None:
     return value
 
 
-def write_object(path: Path, value: dict[str, Any]) -> None:
-    """Put a JSON object in place of a file, readable by its owner only.
+def write_object(path: Path, value: dict[str, Any], mode: int | None = None) -> None:
+    """Put a JSON object in place of a file.
+
+    Args:
+        mode: who may read and write it; its owner only, where it is not told.
 
     Raises:
         OSError: it cannot be written; the file is as it was.
@@ -57,6 +60,8 @@ def write_object(path: Path, value: dict[str, Any]) -> None:
             json.dump(value, file, ensure_ascii=False, indent=1)
             file.flush()
             os.fsync(file.fileno())
+        if mode is not None:
+            Path(name).chmod(mode)
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -33,11 +33,14 @@ from .display.quiet import QuietView
 from .display.shown import Shown, View
 from .display.stream import StreamView
 from .display.view import NotebookView
-from .errors import TurnCancelled, TurnTimeout
+from .errors import CommandError, TurnCancelled, TurnTimeout
+from .errands import Errand, Work, put
 from .events import Event, TurnBroken, TurnEnded
 from .prompt.gather import Request
+from .questions import Answer, Confirmation, Question
 from .reply import Reply
 from .run import Run
+from .signin.signing_out import signs_out
 
 if TYPE_CHECKING:
     from .configuration import Configuration
@@ -139,7 +142,8 @@ class Host:
         Raises:
             AgyError: the turn failed; what was received is shown all the same.
             TurnTimeout: it took longer than ``manner.timeout``.
-            TurnCancelled: it was stopped.
+            TurnCancelled: it was stopped, or is not to be sent.
+            CommandError: it would sign out, and nobody can be asked.
         """
         with self._alone():
             return self._prompt(request, manner)
@@ -159,6 +163,7 @@ class Host:
 
     def _prompt(self, request: Request, manner: Manner) -> Reply:
         conversation = self.conversations.with_agent(manner.agent)
+        self._ask_before_signing_out(request.text, conversation)
         output = self._output()
         shown = Shown(self._view(output, conversation.cwd, manner.quiet))
         turn = Turn(
@@ -186,6 +191,17 @@ class Host:
         if (error := problem(shown.transcript, _ending(shown), turn.stopping)) is not None:
             raise explained(error)
         return Reply.of(shown.transcript, how)
+
+    def _ask_before_signing_out(self, text: str, conversation: Conversation) -> None:
+        if not signs_out(text, conversation.commands):
+            return
+        word = text.split(maxsplit=1)[0]
+        details = ("The agent may forget your sign-in, for every program that uses it.",)
+        answer = self.ask(Confirmation(f"Send {word}? It signs you out.", details, yes="Send"))
+        if answer.by == "you" and not answer.accepted:
+            raise TurnCancelled(f"{word} was not sent.")
+        if not answer.accepted:
+            raise CommandError(f"{word} was not sent: {answer.why}.")
 
     def _limits(self, manner: Manner, human: bool) -> Limits:
         settings = self.settings
@@ -234,6 +250,45 @@ class Host:
     def _end(self, shown: Shown, how: Circumstances) -> None:
         ending = _ending(shown)
         shown.view.end(footer(shown.transcript, ending, how), record(shown.transcript, ending, how))
+
+    # -- without a prompt
+
+    def ask(self, question: Question) -> Answer:
+        """Ask the person something in this cell, and wait for the answer; nobody may be there.
+
+        Raises:
+            TurnCancelled: Stop was pressed instead.
+        """
+        return self.attend(partial(put, question))
+
+    def attend(self, work: Work[T]) -> T:
+        """Run something on the agent's thread that asks and tells in this cell, and wait for it.
+
+        Raises:
+            TurnCancelled: it was stopped.
+        """
+        with self._alone():
+            return self._attend(work)
+
+    def _attend(self, work: Work[T]) -> T:
+        output = self._output()
+        shown = Shown(self._view(output, notebook_folder(), quiet=False), is_prompt=False)
+        turn = Turn(
+            partial(self._happened, shown), partial(self.permissions.decide, human=output.human)
+        )
+        errand = Errand(work, turn)
+        with interrupts(self.interrupted), self.context.unrecorded():
+            run_until_over(
+                shown,
+                self._inbox,
+                self._pump,
+                start=lambda: self._submit(errand.go()),
+                stop=lambda: self._submit(errand.stop()),
+            )
+        shown.view.end("", {})
+        if (error := problem(shown.transcript, _ending(shown), turn.stopping)) is not None:
+            raise error
+        return errand.result
 
     # -- between turns
 

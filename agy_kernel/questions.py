@@ -1,9 +1,11 @@
-"""What the agent wants to know before it goes on: questions, each with its reply inside.
+"""What has to be known before it goes on: questions, each with its reply inside.
 
 Question
 ├── Permission   leave for a tool call, or a choice that the agent puts in that form
 ├── Form         values that the person types or chooses (``elicitation/create``, mode form)
-└── Link         an address that the person is to visit (``elicitation/create``, mode url)
+├── Link         an address that the person is to visit (``elicitation/create``, mode url)
+├── SignInPage   a page at which the person signs in, while the agent listens for the outcome
+└── Confirmation leave for something that we would do ourselves, such as signing out
 
 Everything else in the program is a value; a question is the one object, since its reply may be
 given from any thread, once.
@@ -11,7 +13,8 @@ given from any thread, once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -66,6 +69,11 @@ class Answer:
     def allowed(self) -> bool:
         """Whether the answer lets the tool run."""
         return self.option is not None and not self.option.kind.startswith("reject")
+
+    @property
+    def accepted(self) -> bool:
+        """Whether a question that is no permission was answered with yes, or with values."""
+        return self.values is not None
 
 
 class Question:
@@ -159,3 +167,57 @@ class Link(Question):
     def __init__(self, message: str, url: str, link_id: str = "", call_id: str = "") -> None:
         super().__init__()
         self.message, self.url, self.id, self.call_id = message, url, link_id, call_id
+
+
+class SignInPage(Question):
+    """A page at which the person signs in; the agent listens for where that leads to.
+
+    Args:
+        url: the page; https, or http on this machine.
+        seconds: how long the agent listens, 300 for Antigravity.
+        listener: host and port that the agent listens at; empty where nothing can be handed over.
+        refusal: what is wrong, in words, with an address that was pasted; empty when nothing is.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        seconds: float,
+        listener: str = "",
+        refusal: Callable[[str], str] = lambda _: "",
+    ) -> None:
+        super().__init__()
+        self.url, self.listener, self._refusal = url, listener, refusal
+        self.until = time.monotonic() + seconds
+        self.pasted = ""
+        """Where signing in has led to. A secret: it is handed over, and kept nowhere else."""
+
+    @property
+    def seconds_left(self) -> float:
+        """For how long the agent still listens."""
+        return max(0.0, self.until - time.monotonic())
+
+    def paste(self, address: str) -> str:
+        """Take the address at which the person's browser has ended up.
+
+        Returns:
+            What is wrong with it, in words; empty when it is taken.
+        """
+        problem = self._refusal(address)
+        if not problem:
+            self.pasted = address.strip()
+        return problem
+
+
+class Confirmation(Question):
+    """Leave for something that cannot be taken back, or concerns more than this notebook.
+
+    Args:
+        message: what would be done.
+        details: more about it, a sentence each.
+        yes: what the button says that does it.
+    """
+
+    def __init__(self, message: str, details: tuple[str, ...] = (), yes: str = "Go on") -> None:
+        super().__init__()
+        self.message, self.details, self.yes = message, details, yes

@@ -59,9 +59,14 @@ class Asker:
     def _ask(
         self, session_id: str, asked: Question, as_result: Callable[[Answer], Outcome]
     ) -> Awaitable[Outcome]:
-        self._on_event(session_id, Asked(asked))
-        self._open.add(asked)
+        self.put(session_id, asked)
         return self._answered(asked, as_result)
+
+    def put(self, session_id: str, asked: Question) -> None:
+        """Ask something that is no request of the agent's; the answer is the question's reply."""
+        self._open.add(asked)
+        asked.reply.add_done_callback(lambda _: self._open.discard(asked))
+        self._on_event(session_id, Asked(asked))
 
     async def _answered(self, asked: Question, as_result: Callable[[Answer], Outcome]) -> Outcome:
         try:
@@ -69,8 +74,6 @@ class Asker:
         except asyncio.CancelledError:
             asked.answer(Answer(None, by="agent", why="The agent does not wait for it any more."))
             raise
-        finally:
-            self._open.discard(asked)
 
 
 def _permitted(answer: Answer) -> Outcome:

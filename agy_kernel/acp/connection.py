@@ -36,13 +36,15 @@ from ..events import (
 )
 from ..mcp import McpServer
 from .asking import Asker
+from .browser import Browser
 from .elicitation import CAPABILITY
 from .fields import as_mapping, mapping, text
 from .jsonrpc import Peer
+from .login import Login
 from .process import AgentProcess, Launch
 from .results import agent_info, auth_methods, capabilities, turn_ended
 from .sessions import Sessions
-from .signin import SignIn, wants_sign_in
+from .signin import SignIn, terminal_command, wants_sign_in
 from .tape import Tape
 from .updates import update_event
 from .watchdog import KILL, TERM
@@ -97,6 +99,7 @@ class Connection:
         self._prompts: dict[str, int] = {}
         self._asker = Asker(on_event, self._prompts)
         self._sign_in = SignIn((), launch.auth, auth, launch.sign_in)
+        self._login = Login(self._asker.put, on_event, self._signed_out)
         self._servers = servers or {}
         self._session_methods: Sessions | None = None
         self.info = AgentInfo()
@@ -137,8 +140,10 @@ class Connection:
             AgentStartFailed: it ended or kept silent, refused, or speaks no version that we do.
         """
         try:
+            browser = await self._resources.enter_async_context(Browser(self._login.opened_page))
+            launch = replace(self._launch, env={**self._launch.env, **browser.env})
             self._process = await self._resources.enter_async_context(
-                AgentProcess(self._launch, self._cwd, self._tape)
+                AgentProcess(launch, self._cwd, self._tape, self._login.heard_line)
             )
             self._peer = await self._resources.enter_async_context(self._new_peer())
             self._understand(as_mapping(await self._initialize()))
@@ -154,6 +159,7 @@ class Connection:
             on_request=self._requested,
             on_lost=self._mourn,
             on_skipped=self._skipped,
+            on_stray=self._login.heard_line,
             gate=self._gate,
             tape=self._tape,
         )
@@ -242,12 +248,17 @@ class Connection:
     # -- signing in
 
     async def authenticate(self, method_id: str) -> None:
-        """Sign in by a method; may take as long as a person does.
+        """Sign in by a method; may take as long as a person does, who is asked to where need be.
 
         Raises:
+            AuthenticationRequired: it is done in a terminal, and not by this request.
             RequestFailed: the agent refuses, or it came to nothing.
         """
-        await self._rpc.request("authenticate", {"methodId": method_id})
+        method = next((m for m in self.auth_methods if m.id == method_id), None)
+        if method is not None and method.type == "terminal":
+            command = terminal_command(method, self._launch.argv)
+            raise AuthenticationRequired(f"{method.name} is done in a terminal: {command}")
+        await self._login.during(self._rpc.request("authenticate", {"methodId": method_id}))
 
     async def logout(self) -> None:
         """Forget the sign-in.
@@ -309,13 +320,13 @@ class Connection:
         params = {"cwd": cwd, **({"sessionId": session_id} if session_id else {})}
         method = f"session/{how}"
         try:
-            return await self._sessions.open(method, **params)
+            return await self._login.during(self._sessions.open(method, **params))
         except RequestFailed as error:
             if not wants_sign_in(error):
                 raise self._explained(error) from None
             await self._sign_in_unattended(error)
         try:
-            return await self._sessions.open(method, **params)
+            return await self._login.during(self._sessions.open(method, **params))
         except RequestFailed as error:
             signed_out = wants_sign_in(error)
             raise self._signed_out(error) if signed_out else self._explained(error) from None
@@ -358,7 +369,7 @@ class Connection:
         )
         self._prompts[session_id] = request_id
         try:
-            await answer
+            await self._login.during(answer, session_id)
         except RequestFailed as error:
             raise self._signed_out(error) if wants_sign_in(error) else error from None
         finally:

@@ -23,6 +23,7 @@ from ..errors import INTERNAL_ERROR, AgentError, RequestFailed, shortened
 from .decoding import BYTE_ORDER_MARK, decode, remains
 from .fields import as_mapping
 from .framing import KEPT, MAX_FRAME, FrameSplitter, Line, Torn
+from .masks import masked
 from .serving import INVALID_REQUEST, RequestHandler, Serving, cancel
 from .tape import Tape
 
@@ -30,6 +31,7 @@ log = logging.getLogger(__name__)
 
 READ_SIZE = 256 * 1024
 STRAYS, STRAY_BYTES = 12, 400
+LOOKED_AT = 16_000  # bytes of a stray line
 STRAGGLERS = 1.0  # seconds without a byte from a side that has stopped reading
 
 
@@ -65,6 +67,7 @@ class Peer:
         on_lost: awaited with the reason when the other side has ended the connection; returns the
             error that all pending and later requests raise.
         on_skipped: called with the limit when a line was longer than that, and is lost.
+        on_stray: called with each line that is no message, which may be one for people.
         gate: awaited between reads with the number of bytes that came; lets a slow consumer hold a
             fast producer back.
         tape: records every line.
@@ -81,6 +84,7 @@ class Peer:
         on_request: RequestHandler,
         on_lost: Callable[[str], Awaitable[AgentError]] | None = None,
         on_skipped: Callable[[int], None] | None = None,
+        on_stray: Callable[[str], None] | None = None,
         gate: Callable[[int], Awaitable[None]] | None = None,
         tape: Tape | None = None,
     ) -> None:
@@ -88,6 +92,7 @@ class Peer:
         self._on_notification = on_notification
         self._serving = Serving(on_request, self._respond)
         self._on_lost, self._on_skipped, self._gate = on_lost, on_skipped, gate
+        self._on_stray = on_stray
         self._tape = tape or Tape()
         self._next_id = 0
         self._pending: dict[int, tuple[asyncio.Future[Any], Callable[[Any], None] | None]] = {}
@@ -250,8 +255,11 @@ class Peer:
 
     def _stray(self, line: bytes) -> None:
         self.bad_frames["not a message"] += 1
-        self.strays.append(line[:STRAY_BYTES].decode("utf-8", "replace"))
+        words = line[:LOOKED_AT].decode("utf-8", "replace")
+        self.strays.append(masked(words)[:STRAY_BYTES])
         log.debug("not a message: %r", self.strays[-1])
+        if self._on_stray is not None:
+            self._on_stray(words)
         found = remains(Torn(line[:KEPT], line[-KEPT:]))
         if found.get("jsonrpc") == "2.0":
             self._give_up(found, "it is broken")

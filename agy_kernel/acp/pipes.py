@@ -11,8 +11,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import cast
 
+from .framing import FrameSplitter, Line
+
 STREAM_LIMIT = 4 * 1024 * 1024
 STDERR_BYTES = 64 * 1024
+STDERR_LINE = 1024 * 1024
 MOST_UNREAD = 256 * 1024 * 1024
 STDIN, STDOUT, STDERR = 0, 1, 2
 
@@ -21,11 +24,12 @@ class Pipes(asyncio.SubprocessProtocol):
     """The parent's side of stdin, stdout and stderr; writes like a ``Peer`` wants it.
 
     Args:
-        on_stderr: called with each piece of stderr; the last of it is kept here.
+        on_stderr: called with each line of stderr; the last of it is kept here.
     """
 
     def __init__(self, on_stderr: Callable[[bytes], None]) -> None:
         self._on_stderr = on_stderr
+        self._lines = FrameSplitter(STDERR_LINE)
         self._stderr: deque[bytes] = deque()
         self._stderr_size = 0
         self._discarding = False
@@ -84,8 +88,9 @@ class Pipes(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """The process has written."""
         if fd == STDERR:
-            self._on_stderr(data)
             self._keep(data)
+            for line in self._lines.feed(data):
+                self._tell(line)
         elif not self._discarding:
             self.stdout.feed_data(data)
 
@@ -96,6 +101,7 @@ class Pipes(asyncio.SubprocessProtocol):
         elif fd == STDOUT:
             self.stdout.feed_eof()
         else:
+            self._tell(self._lines.rest())
             self.stderr_ended.set()
 
     def process_exited(self) -> None:
@@ -106,6 +112,10 @@ class Pipes(asyncio.SubprocessProtocol):
     def connection_lost(self, _: Exception | None) -> None:
         """The process has ended and every pipe is closed."""
         self.closed.set()
+
+    def _tell(self, line: Line) -> None:
+        if data := line if isinstance(line, bytes) else line.head:
+            self._on_stderr(data)
 
     def _keep(self, data: bytes) -> None:
         self._stderr.append(data[-STDERR_BYTES:])

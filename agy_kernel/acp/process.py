@@ -19,11 +19,13 @@ from pathlib import Path
 from ..errors import AgentExited, AgentNotFound, AgentStartFailed
 from . import watchdog
 from .jsonrpc import Writer
+from .masks import masked
 from .pipes import Pipes
 from .programs import fault
 from .tape import Tape
 
 TAIL_LINES, TAIL_CHARS = 12, 400
+LONGEST_LINE = 16_000  # bytes, of a line that is looked at
 STDIN_GRACE, TERM_GRACE, KILL_GRACE = 0.4, 0.9, 0.2  # seconds
 KILLS = 5
 STATUS_GRACE, STDERR_GRACE = 0.9, 0.1  # seconds
@@ -58,10 +60,18 @@ class AgentProcess:
         launch: how to start it.
         cwd: the folder to start it in.
         tape: records what it writes to stderr.
+        on_stderr: called with each line of that.
     """
 
-    def __init__(self, launch: Launch, cwd: str, tape: Tape) -> None:
+    def __init__(
+        self,
+        launch: Launch,
+        cwd: str,
+        tape: Tape,
+        on_stderr: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self._launch, self._cwd, self._tape = launch, cwd, tape
+        self._on_stderr = on_stderr
         self._mark = f"{os.getpid()}-{secrets.token_hex(8)}"
         self._transport: asyncio.SubprocessTransport
         self._pipes: Pipes
@@ -82,7 +92,7 @@ class AgentProcess:
     async def _spawn(self) -> tuple[asyncio.SubprocessTransport, Pipes]:
         try:
             return await asyncio.get_running_loop().subprocess_exec(
-                lambda: Pipes(self._tape.stderr),
+                lambda: Pipes(self._heard_on_stderr),
                 *self._launch.argv,
                 env=agent_environment(os.environ, self._launch.env, self._mark),
                 cwd=self._cwd,
@@ -90,6 +100,10 @@ class AgentProcess:
             )
         except OSError as error:
             raise self._cannot_start(error) from None
+
+    def _heard_on_stderr(self, line: bytes) -> None:
+        self._tape.stderr(line)
+        self._on_stderr(line[:LONGEST_LINE].decode("utf-8", "replace"))
 
     def _cannot_start(self, error: OSError) -> AgentNotFound | AgentStartFailed:
         program = self._launch.argv[0]
@@ -127,8 +141,8 @@ class AgentProcess:
         return self._transport.get_returncode()
 
     def stderr_tail(self) -> str:
-        """The last lines of stderr, of a very long one its end."""
-        lines = self._pipes.stderr_tail().decode("utf-8", "replace").splitlines()
+        """The last lines of stderr, of a very long one its end; codes of a sign-in are left out."""
+        lines = masked(self._pipes.stderr_tail().decode("utf-8", "replace")).splitlines()
         cut = (f"…{x[-TAIL_CHARS:]}" if len(x) > TAIL_CHARS else x for x in lines[-TAIL_LINES:])
         return "\n".join(cut)
 

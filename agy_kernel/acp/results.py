@@ -53,7 +53,7 @@ def _usage(raw: Raw) -> Usage | None:
 
 def _auth_method(raw: Raw) -> AuthMethod:
     method_id = text(raw, "id")
-    args = raw.get("args")
+    args, env = raw.get("args"), mapping(raw, "env")
     return AuthMethod(
         method_id,
         text(raw, "name") or method_id,
@@ -61,5 +61,6 @@ def _auth_method(raw: Raw) -> AuthMethod:
         tuple(text(v, "name") for v in mappings(raw, "vars") if v.get("optional") is not True),
         text(raw, "type") or "agent",
         tuple(str(arg) for arg in args) if isinstance(args, list) else (),
+        tuple((name, text(env, name)) for name in env if text(env, name)),
         text(raw, "link"),
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import RequestFailed
@@ -46,27 +47,38 @@ class SignIn:
         if self.chosen:
             return self.chosen
         for method in self.methods:
-            names = self._variables(method)
-            if names and all(env.get(name) for name in names):
+            names = self.variables(method)
+            if method.type != "terminal" and names and all(env.get(name) for name in names):
                 return method.id
         return None
 
     def advice(self, agent: str, error: RequestFailed) -> str:
-        """What the agent said, what it offers, and what to do."""
+        """What the agent said, what it offers, and what to do (public report 52)."""
         lines = [f"{agent} wants you to sign in first. It says: {error}"]
         lines += ["It offers:", *self._offers()] if self.methods else []
         lines += [self.hint] if self.hint else []
         lines.append(
-            "Sign in with the agent's own program, or set what a method needs and restart the "
-            "kernel; AGY_AUTH=<method> chooses one. Then run the cell again."
+            "`%agy auth` shows what each needs, and `%agy auth METHOD` signs in; AGY_AUTH=METHOD "
+            "chooses one for good. Then run the cell again."
         )
         return "\n".join(lines)
 
     def _offers(self) -> Iterable[str]:
         for method in self.methods:
-            names = self._variables(method)
+            names = self.variables(method)
             needs = f" Needs {', '.join(names)} in the environment." if names else ""
             yield f"  {method.id}: {method.name}. {method.description}{needs}".rstrip()
 
-    def _variables(self, method: AuthMethod) -> tuple[str, ...]:
+    def variables(self, method: AuthMethod) -> tuple[str, ...]:
+        """The variables that a method needs, as far as anybody tells."""
         return self.needs.get(method.id, method.variables)
+
+
+def terminal_command(method: AuthMethod, argv: Sequence[str]) -> str:
+    """What to type in a terminal for a ``terminal`` method.
+
+    Args:
+        argv: how the agent is started.
+    """
+    variables = [f"{name}={shlex.quote(value)}" for name, value in method.env]
+    return " ".join([*variables, shlex.join([*argv, *method.args])])

@@ -1,7 +1,7 @@
 """The wire, recorded: always in a ring, and in a file where one is asked for.
 
 A line of the file is ``{"t": seconds, "dir": "c2a" | "a2c" | "stderr", "msg": ...}``; ``msg`` is
-the frame itself, or a string where what came was not JSON.
+the frame itself, or a string where what came was not JSON; codes of a sign-in are left out of that.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Literal, NamedTuple
 
 from ..errors import SettingsError
+from .masks import masked
 
 log = logging.getLogger(__name__)
 
@@ -97,7 +98,7 @@ class _Entry(NamedTuple):
         # A frame goes in as it came: decoding and encoding it again would cost as much as all else.
         text = self.line.decode("utf-8", "replace").strip()
         # Between the tokens of a frame a carriage return may stand; in a line of ours it may not.
-        message = text.replace("\r", " ") if self.is_json else json.dumps(text)
+        message = text.replace("\r", " ") if self.is_json else json.dumps(masked(text))
         return f'{{"t": {self.t:.4f}, "dir": "{self.direction}", "msg": {message}}}\n'.encode()
 
 

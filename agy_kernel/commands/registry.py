@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..host import Host
+from ..signin import command as signin
 from ..tables import table
 from . import agents, context, doctor, permissions, recall, session, settings, tape, turns
 from .grammar import Command, Prompt, a_number, at_most_one, at_most_two, tell_apart
@@ -73,6 +74,13 @@ ALL = (
         "List all that the agent lets one choose, or choose.",
         session.option,
         at_most_two,
+    ),
+    Command(
+        "auth",
+        "[METHOD | logout]",
+        "Show how to sign in to the agent, sign in, or sign out.",
+        signin.auth,
+        signin.fits,
     ),
     # the last turn
     Command("last", "", "Show the last reply again, after a page reload.", turns.last),

@@ -345,14 +345,25 @@ class Conversation:
 
     # -- signing in
 
-    async def authenticate(self, method_id: str) -> None:
+    async def authenticate(self, method_id: str, turn: Turn) -> None:
         """Sign in by a method of the agent; may take as long as a person does.
 
+        Args:
+            turn: is asked, and told what is waited for. When it is stopped, the agent is ended:
+                it would listen for minutes for what does not come any more.
+
         Raises:
+            AuthenticationRequired: nobody can or wants to sign in.
             RequestFailed: the agent refuses, or it came to nothing.
         """
         async with self._alone():
-            await (await self._running(_silent_turn())).authenticate(method_id)
+            engine = await self._running(turn)
+            try:
+                with self._listener.waits(turn):
+                    await self._waiting(turn)("signing in", engine.authenticate(method_id))
+            except asyncio.CancelledError:
+                self._processes.replace(engine, Notice("Signing in was stopped."))
+                raise
 
     async def logout(self) -> None:
         """Let the agent forget its sign-in, and with it the session.

@@ -56,7 +56,7 @@ class Listener:
         self.has_heard = True
         if isinstance(event, SessionOpened):
             self._opened(event.state)
-        elif isinstance(event, Asked) and not session_id and self.waiting is not None:
+        elif isinstance(event, Asked | Notice) and not session_id and self.waiting is not None:
             self.waiting.take(event)
         elif session_id == self.session_id and (self.is_open or self.is_replaying):
             self._take(event)

@@ -32,7 +32,7 @@ from ..events import (
     Usage,
     UsageChanged,
 )
-from ..questions import Answer, Form, Link, Permission, Question
+from ..questions import Answer, Confirmation, Form, Link, Permission, Question, SignInPage
 from .history import History, history
 
 NEVER_EXECUTED = "Tool call was approved but never executed."
@@ -133,14 +133,14 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A form or a link, and what became of it.
+    """A question that is no permission, and what became of it.
 
     Args:
         answer: None while it is open.
         visited: whether the agent says that all is done at the link.
     """
 
-    question: Form | Link = field(compare=False)
+    question: Form | Link | SignInPage | Confirmation = field(compare=False)
     answer: Answer | None = None
     visited: bool = False
 
@@ -294,6 +294,7 @@ def _fold_question(transcript: Transcript, question: Question) -> Transcript:
         index, call = _find(transcript, question.call_id)
         if call is not None:
             transcript = _put(transcript, index, replace(call, inquires=True))
+    if isinstance(question, Form | Link | SignInPage | Confirmation):
         return _append(transcript, Inquiry(question))
     return transcript
 

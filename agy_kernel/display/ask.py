@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..questions import Answer, Question
+from ..questions import Answer, Question, SignInPage
 from ..text import clean
 from .output import Output
 
@@ -102,7 +102,7 @@ class Asking:
         elif self._line_is_free() and self._no_view_will_come():
             self._front_end.at_the_line = self
             output.write(f"\n{clean(self._face.text)}\n")
-            output.ask(clean(self._face.prompt))
+            self._ask(output)
 
     def close(self) -> None:
         """Take the widget away; later clicks go nowhere."""
@@ -137,9 +137,12 @@ class Asking:
             return
         answer = self._face.read(typed)
         if answer is None:
-            output.ask(clean(self._face.prompt))
+            self._ask(output)
         else:
             self.question.answer(answer)
+
+    def _ask(self, output: Output) -> None:
+        output.ask(clean(self._face.prompt), isinstance(self.question, SignInPage))
 
 
 def _close_tree(widget: Any) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from ..conversation.transcript import Entry, Inquiry, ToolCall
-from ..questions import Form, Question
+from ..questions import Confirmation, Form, Link, Question, SignInPage
 from .ask import Face
 from .buttons import Buttons
+from .confirm import ConfirmationFace
 from .form import FormFace
 from .link import LinkFace
 from .place import Place
+from .signin_page import SignInFace
 from .tools import as_text, request
 
 
@@ -17,19 +19,30 @@ def question_of(entry: Entry) -> Question | None:
     return entry.question if isinstance(entry, ToolCall | Inquiry) else None
 
 
-def face_of(entry: Entry, place: Place) -> Face:
+def face_of(entry: Entry, place: Place, on_a_console: bool = False) -> Face:
     """The face of an entry's question.
 
     Args:
         entry: one that asks.
         place: where it is asked.
+        on_a_console: whether all that there is to see is text.
     """
     if isinstance(entry, Inquiry):
-        return (
-            FormFace(entry.question)
-            if isinstance(entry.question, Form)
-            else LinkFace(entry.question)
-        )
+        return _face_of_inquiry(entry.question, on_a_console)
     assert isinstance(entry, ToolCall)
     assert entry.question is not None
     return Buttons(entry.question, request(entry, place), as_text(entry, place))
+
+
+def _face_of_inquiry(
+    question: Form | Link | SignInPage | Confirmation, on_a_console: bool
+) -> Face:
+    match question:
+        case Form():
+            return FormFace(question)
+        case Link():
+            return LinkFace(question)
+        case SignInPage():
+            return SignInFace(question, with_link=on_a_console)
+        case Confirmation():
+            return ConfirmationFace(question)

@@ -29,8 +29,8 @@ class Output(Protocol):
     def write(self, text: str) -> None:
         """Add text, where nothing can be updated."""
 
-    def ask(self, prompt: str) -> None:
-        """Ask for a line of text; does not wait for it."""
+    def ask(self, prompt: str, secret: bool = False) -> None:
+        """Ask for a line of text, which may be one that is not to be seen; does not wait for it."""
 
     def typed(self) -> str | None:
         """The line that was typed since ``ask``, if any."""
@@ -71,12 +71,12 @@ class CellOutput:
         """Add text to the stream."""
         print(text, end="", flush=True)
 
-    def ask(self, prompt: str) -> None:
+    def ask(self, prompt: str, secret: bool = False) -> None:
         """Send an ``input_request``; what was typed for an earlier one is dropped."""
         sys.stdout.flush()
         while self._reply() is not None:
             pass
-        content = {"prompt": prompt, "password": False}
+        content = {"prompt": prompt, "password": secret}
         request = self._kernel.session.send(
             self._kernel.stdin_socket, "input_request", content, self._parent, ident=self._ident
         )
@@ -115,7 +115,7 @@ class TerminalOutput:
         """Add text."""
         print(text, end="", flush=True)
 
-    def ask(self, prompt: str) -> None:
+    def ask(self, prompt: str, secret: bool = False) -> None:  # noqa: ARG002  # it is the person's
         """Ask for a line of text."""
         self.write(prompt)
 

@@ -44,10 +44,11 @@ class Shown:
 
     Args:
         view: draws it.
+        is_prompt: whether the agent should say something in it.
     """
 
-    def __init__(self, view: View) -> None:
-        self.view = view
+    def __init__(self, view: View, is_prompt: bool = True) -> None:
+        self.view, self._is_prompt = view, is_prompt
         self.transcript = Transcript()
         self.ending: TurnEnded | TurnBroken | None = None
         self.is_dirty = False
@@ -94,7 +95,8 @@ class Shown:
         """Draw everything for good; the turn has ended."""
         self._fold_joined()
         self.transcript = close(self.transcript)
-        if not _says_something(self.transcript) and isinstance(self.ending, TurnEnded):
+        is_silent = not _says_something(self.transcript) and isinstance(self.ending, TurnEnded)
+        if is_silent and self._is_prompt:
             self._fold(Notice("The agent ended the turn without any text."))
         self.view.draw(self.transcript, final=True)
 

@@ -48,9 +48,9 @@ class StreamView:
         """A console shows no passing words."""
 
     def end(self, footer: str, extra: Mapping[str, Any]) -> None:
-        """Write the footer."""
-        record = extra.get("text/plain", "")
-        self._line(record or footer)
+        """Write the footer, if any."""
+        if text := extra.get("text/plain", "") or footer:
+            self._line(text)
 
     @property
     def has_open_question(self) -> bool:
@@ -67,7 +67,7 @@ class StreamView:
         question = question_of(entry)
         if question is None or not question.open or index in self._asking:
             return
-        face = face_of(entry, self._place)
+        face = face_of(entry, self._place, on_a_console=True)
         self._asking[index] = Asking(question, face, self._front_end)
 
     def _continue(self, index: int, message: Message) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..conversation.transcript import Entry, Message, Transcript
-from ..questions import Question
+from ..questions import Question, SignInPage
 from ..text import clean
 from .ask import LATE, Asking, FrontEnd
 from .entries import plain
@@ -81,8 +81,9 @@ class NotebookView:
         self._publish(self._pages.spare(), {"text/markdown": block(faint(escape(text)))}, text)
 
     def end(self, footer: str, extra: Mapping[str, Any]) -> None:
-        """Add the footer, with what it carries for programs; no click counts any more."""
-        self._publish(self._pages.footer(), {"text/markdown": footer, **extra}, footer)
+        """Add the footer, if any, with what it carries for programs; no click counts any more."""
+        if footer:
+            self._publish(self._pages.footer(), {"text/markdown": footer, **extra}, footer)
         for asking in self._retired:
             asking.close()
         self._retired.clear()
@@ -147,11 +148,11 @@ class NotebookView:
         self._next_draw = now + max(1 / FRAMES_PER_SECOND, sent / BYTES_PER_SECOND)
 
     def _draw_page(self, page: Page, now: float) -> int:
-        widgets = [a.widget for a, where in self._asking.values() if where is page and a.widget]
-        if widgets:
-            return self._draw_widgets(page, widgets)
+        asking = [a for a, where in self._asking.values() if where is page and a.widget]
+        if asking:
+            return self._draw_widgets(page, asking)
         self._close_stack(page)
-        body = "\n\n".join(part for s in page.segments if (part := self._markdown(s)))
+        body = self._body(page)
         is_sealed = self._is_final or self._pages.is_sealed(page)
         with_plain = is_sealed or page.kind in SHORT_KINDS
         if is_sealed:
@@ -164,7 +165,11 @@ class NotebookView:
         plain_text = {"text/plain": self._plain(page)} if with_plain else {}
         return self._publish(page, {"text/markdown": body, **plain_text}, body)
 
-    def _draw_widgets(self, page: Page, widgets: list[Any]) -> int:
+    def _body(self, page: Page) -> str:
+        return "\n\n".join(part for s in page.segments if (part := self._markdown(s)))
+
+    def _draw_widgets(self, page: Page, asking: list[Asking]) -> int:
+        widgets = [a.widget for a in asking]
         key = " ".join(widget.model_id for widget in widgets)
         if page.shown == hash(key):
             return 0
@@ -172,6 +177,9 @@ class NotebookView:
         widget = widgets[0] if len(widgets) == 1 else self._stack(page, widgets)
         bundle = dict(widget._repr_mimebundle_())
         bundle["text/plain"] = "a question of the agent, waiting for an answer"
+        if any(isinstance(a.question, SignInPage) for a in asking):
+            # Where widgets are not shown, here is the link; text could not be taken back.
+            bundle["text/markdown"] = self._body(page)
         return self._publish(page, bundle, key)
 
     def _stack(self, page: Page, widgets: list[Any]) -> Any:

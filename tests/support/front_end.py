@@ -155,6 +155,11 @@ class FrontEnd:
         self.wait(lambda: len(cell.asked) >= times, f"{times} times input_request", timeout)
         return cell.asked[-1]
 
+    @property
+    def is_secret(self) -> bool:
+        """Whether the line that is asked for is not to be seen."""
+        return self._asker is not None and bool(self._asker["content"]["password"])
+
     def type(self, line: str) -> None:
         """Answer the last ``input_request``."""
         self.typing(line)()

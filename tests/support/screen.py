@@ -46,7 +46,7 @@ class Screen:
     def write(self, text: str) -> None:
         self.written += text
 
-    def ask(self, prompt: str) -> None:
+    def ask(self, prompt: str, secret: bool = False) -> None:
         self.prompts.append(prompt)
 
     def typed(self) -> str | None:

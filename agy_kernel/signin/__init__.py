@@ -1,0 +1,1 @@
+"""``%agy auth``: how one signs in to an agent, done from the notebook."""
