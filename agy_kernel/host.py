@@ -33,8 +33,8 @@ from .display.quiet import QuietView
 from .display.shown import Shown, View
 from .display.stream import StreamView
 from .display.view import NotebookView
-from .errors import CommandError, TurnCancelled, TurnTimeout
 from .errands import Errand, Work, put
+from .errors import CommandError, TurnCancelled, TurnTimeout
 from .events import Event, TurnBroken, TurnEnded
 from .prompt.gather import Request
 from .questions import Answer, Confirmation, Question

@@ -11,7 +11,7 @@ from __future__ import annotations
 import http.client
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LONGEST = 8_000
@@ -48,20 +48,24 @@ class Callback:
         pasted = pasted.strip()
         if not pasted:
             return "nothing was pasted"
-        if len(pasted) > LONGEST or not (pasted.isascii() and pasted.isprintable()):
+        is_plain = pasted.isascii() and pasted.isprintable() and " " not in pasted
+        if len(pasted) > LONGEST or not is_plain:
             return "this is no address of a page"
         try:
             parts = urlsplit(pasted)
             place = (parts.hostname, parts.port)
         except ValueError:
             return "this is no address of a page"
-        if parts.scheme != "http" or parts.username is not None or " " in pasted:
+        return self._wrong_place(parts, place) or self._wrong_query(parts.query)
+
+    def _wrong_place(self, parts: SplitResult, place: tuple[str | None, int | None]) -> str:
+        if parts.scheme != "http" or parts.username is not None:
             return f"the address has to begin with http://{self.listener}{self.path}"
         if place != (self.host, self.port):
             return f"it leads to another place: the agent listens at {self.listener}"
         if (parts.path or "/") != self.path:
             return f"it leads to another page: the agent listens at {self.path}"
-        return self._wrong_query(parts.query)
+        return ""
 
     def _wrong_query(self, query: str) -> str:
         told = parse_qs(query, keep_blank_values=True)
@@ -104,10 +108,10 @@ def callback_of(url: str) -> Callback | None:
         host, port = parts.hostname, parts.port
     except (KeyError, ValueError):
         return None
-    if parts.scheme != "http" or host not in LOOPBACK or not port or parts.query:
+    is_plain = redirect.isascii() and redirect.isprintable() and " " not in redirect
+    if parts.scheme != "http" or host not in LOOPBACK or not port or parts.query or not is_plain:
         return None
-    path = parts.path or "/"
-    return Callback(host, port, path, state) if path.isascii() and path.isprintable() else None
+    return Callback(host, port, parts.path or "/", state)
 
 
 def is_page(url: str) -> bool:

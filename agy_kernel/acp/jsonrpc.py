@@ -75,7 +75,7 @@ class Peer:
 
     max_frame = MAX_FRAME
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # a seam for each thing that can happen on a wire
         self,
         reader: Reader,
         writer: Writer,

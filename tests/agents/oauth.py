@@ -1,13 +1,14 @@
-"""An ACP agent whose sign-in is an OAuth stand-in: a listener on 127.0.0.1 that waits for a callback.
+"""An ACP agent whose sign-in is an OAuth stand-in: a listener on 127.0.0.1 that waits for a call.
 
 It tells of its page as builds of Antigravity do: a line on stdout (RC01) or stderr (1.2.1), or a
-browser that it opens. Standard library only; every request to its listener, and every method that
-it was asked for, is a line of ``--log``.
+browser that it opens. Standard library only. ``oauth.py FOLDER``: every request to its listener,
+and every method that it was asked for, becomes a line of the folder's ``log``; what it is to do is
+looked up in ``state.json`` each time, so that a test can change it meanwhile.
 """
 
-import argparse
 import json
 import os
+import shlex
 import sys
 import threading
 import webbrowser
@@ -33,15 +34,56 @@ STATE, GOOD = "st4te-of-the-page", "4/g00d-code"
 WANTED = {"code": -32000, "message": "Authentication required", "data": {"message": "No method."}}
 
 
-def command(*options: str) -> str:
+DEFAULTS = {"tell": "stderr", "when": "authenticate", "seconds": 300.0, "signed_in": False}
+
+
+def command(folder: Path) -> str:
     """The command line of this agent."""
-    return " ".join([sys.executable, "-I", "-S", __file__, *options])
+    return shlex.join([sys.executable, "-I", "-S", __file__, str(folder)])
+
+
+class State:
+    """What the agent is to do, and what was asked of it.
+
+    Args:
+        folder: where that is kept.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file, self._log = folder / "state.json", folder / "log"
+
+    def begin(self, **changes: Any) -> None:
+        """Begin anew.
+
+        Args:
+            changes: ``tell`` (stdout, stderr or browser), ``when`` (authenticate or session: in
+                which request it asks for a sign-in), ``seconds`` that it listens, ``signed_in``.
+        """
+        self._log.unlink(missing_ok=True)
+        self.put(**DEFAULTS | changes)
+
+    def put(self, **changes: Any) -> None:
+        """Change something."""
+        self._file.write_text(json.dumps(self.get() | changes))
+
+    def get(self) -> dict[str, Any]:
+        """What it is to do."""
+        return dict(json.loads(self._file.read_text())) if self._file.exists() else dict(DEFAULTS)
+
+    def log(self, line: str) -> None:
+        """Something was asked of it."""
+        with self._log.open("a") as file:
+            file.write(f"{line}\n")
+
+    @property
+    def lines(self) -> list[str]:
+        """What was asked of it."""
+        return self._log.read_text().splitlines() if self._log.exists() else []
 
 
 class Agent:
-    def __init__(self, options: argparse.Namespace) -> None:
-        self._options = options
-        self._signed_in = options.signed_in
+    def __init__(self, state: State) -> None:
+        self._state = state
         self._writing = threading.Lock()
 
     def serve(self) -> None:
@@ -52,7 +94,7 @@ class Agent:
 
     def _answer(self, message: dict[str, Any]) -> None:
         method = message["method"]
-        self._log(method)
+        self._state.log(method)
         handler = getattr(self, "_" + method.replace("/", "_"), None)
         answer = handler(message.get("params", {})) if handler else _error(-32601, "no such method")
         self._write({"jsonrpc": "2.0", "id": message["id"], **answer})
@@ -67,26 +109,26 @@ class Agent:
         return {"result": result}
 
     def _authenticate(self, params: Any) -> Any:
-        self._log(f"method {params['methodId']}")
+        self._state.log(f"method {params['methodId']}")
         if params["methodId"] != "oauth-personal":
-            self._signed_in = True
+            self._state.put(signed_in=True)
             return {"result": {}}
         return self._login() or {"result": {}}
 
     def _logout(self, _: Any) -> Any:
-        self._signed_in = False
+        self._state.put(signed_in=False)
         return {"result": {}}
 
     def _session_new(self, _: Any) -> Any:
-        if not self._signed_in and self._options.when == "session":
-            failed = self._login()
-            if failed:
-                return failed
-        return {"result": {"sessionId": "s1"}} if self._signed_in else {"error": WANTED}
+        now = self._state.get()
+        failed = {"error": WANTED} if now["when"] == "authenticate" else {}
+        if not now["signed_in"]:
+            failed = failed or self._login()
+        return failed if failed and not now["signed_in"] else {"result": {"sessionId": "s1"}}
 
     def _session_prompt(self, params: Any) -> Any:
         text = params["prompt"][-1]["text"]
-        self._log(f"prompt {text}")
+        self._state.log(f"prompt {text}")
         content = {"type": "text", "text": f"You said: {text}"}
         update = {"sessionUpdate": "agent_message_chunk", "content": content}
         params = {"sessionId": "s1", "update": update}
@@ -97,21 +139,22 @@ class Agent:
 
     def _login(self) -> Any:
         """Listen until something has called, or the time is over; None where that went well."""
-        listener = _Listener(self._log)
-        listener.timeout = self._options.seconds
+        listener = _Listener(self._state.log)
+        listener.timeout = self._state.get()["seconds"]
         self._tell(_page(listener.server_port))
         with listener:
             listener.handle_request()
         if listener.called == {"code": [GOOD], "state": [STATE]}:
-            self._signed_in = True
+            self._state.put(signed_in=True)
             return None
         why = "Timed out waiting for" if listener.called is None else "It is no callback of"
         return _error(-32000, f"Onboarding failed: {why} the authentication flow.")
 
     def _tell(self, url: str) -> None:
-        if self._options.tell == "browser":
+        way = self._state.get()["tell"]
+        if way == "browser":
             webbrowser.open(url)
-        elif self._options.tell == "stderr":
+        elif way == "stderr":
             print(LINE + url, file=sys.stderr, flush=True)
         else:
             with self._writing:
@@ -120,11 +163,6 @@ class Agent:
     def _write(self, message: Any) -> None:
         with self._writing:
             print(json.dumps(message), flush=True)
-
-    def _log(self, line: str) -> None:
-        if self._options.log:
-            with self._options.log.open("a") as file:
-                file.write(f"{line}\n")
 
 
 class _Listener(HTTPServer):
@@ -164,17 +202,6 @@ def _error(code: int, message: str) -> Any:
     return {"error": {"code": code, "message": message}}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--tell", choices=("stdout", "stderr", "browser"), default="stderr")
-    parser.add_argument("--when", choices=("authenticate", "session"), default="authenticate")
-    parser.add_argument("--seconds", type=float, default=300.0)
-    parser.add_argument("--signed-in", action="store_true")
-    parser.add_argument("--log", type=Path)
-    options, _ = parser.parse_known_args()
-    Agent(options).serve()
-    os._exit(0)  # a sign-in that nobody has finished
-
-
 if __name__ == "__main__":
-    main()
+    Agent(State(Path(sys.argv[1]))).serve()
+    os._exit(0)  # a sign-in that nobody has finished
