@@ -14,12 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agy_kernel.acp.asking import Asker
 from agy_kernel.acp.browser import Browser
 from agy_kernel.acp.callback import Callback, NotDelivered, callback_of, is_page
 from agy_kernel.acp.masks import masked
 from agy_kernel.acp.tape import Tape
 from agy_kernel.errors import SettingsError
 from agy_kernel.events import Command
+from agy_kernel.questions import Answer, SignInPage
 from agy_kernel.signin import antigravity
 from agy_kernel.signin.command import fits
 from agy_kernel.signin.signing_out import signs_out
@@ -194,6 +196,23 @@ def test_no_code_is_on_the_tape(tmp_path: Path) -> None:
     for kept in ((tmp_path / "tape.jsonl").read_text(), *tape.tail(2)):
         assert "0Abc" not in kept
         assert "S+t" not in kept
+
+
+# -- time
+
+
+def test_a_question_is_waited_for_until_it_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [10.0]
+    monkeypatch.setattr("agy_kernel.acp.asking.time.monotonic", lambda: now[0])
+    asker = Asker(lambda *_: None, {})
+    page = SignInPage(PAGE, 300)
+    assert asker.waited_until == 0
+    asker.put("", page)
+    now[0] = 200.0
+    assert asker.waited_until == 200
+    page.answer(Answer(None, by="you", values={}))
+    now[0] = 230.0
+    assert asker.waited_until == 200
 
 
 # -- the browser that opens nothing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -29,11 +30,12 @@ class Asker:
     def __init__(self, on_event: Callable[[str, Event], None], prompts: Mapping[str, int]) -> None:
         self._on_event, self._prompts = on_event, prompts
         self._open: set[Question] = set()
+        self._answered_at = 0.0
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether somebody is being asked."""
-        return bool(self._open)
+    def waited_until(self) -> float:
+        """When somebody was last being asked, which is now while somebody is; monotonic seconds."""
+        return time.monotonic() if self._open else self._answered_at
 
     def serve(self, method: str, params: Any) -> Awaitable[Outcome]:
         """Ask; in wire order, before anything that comes after the request.
@@ -65,8 +67,12 @@ class Asker:
     def put(self, session_id: str, asked: Question) -> None:
         """Ask something that is no request of the agent's; the answer is the question's reply."""
         self._open.add(asked)
-        asked.reply.add_done_callback(lambda _: self._open.discard(asked))
+        asked.reply.add_done_callback(lambda _: self._close(asked))
         self._on_event(session_id, Asked(asked))
+
+    def _close(self, asked: Question) -> None:
+        self._answered_at = time.monotonic()
+        self._open.discard(asked)
 
     async def _answered(self, asked: Question, as_result: Callable[[Answer], Outcome]) -> Outcome:
         try:

@@ -59,6 +59,8 @@ CLIENT_CAPABILITIES = {
     # Not of the protocol: codex and claude then tell what their commands print, as it comes.
     "_meta": {"terminal_output": True},
 }
+# Antigravity's server is a Python program, and its line about signing in may go to stdout.
+UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
 Opening = Literal["new", "load", "resume", "fork"]
 
 
@@ -141,7 +143,7 @@ class Connection:
         """
         try:
             browser = await self._resources.enter_async_context(Browser(self._login.opened_page))
-            launch = replace(self._launch, env={**self._launch.env, **browser.env})
+            launch = replace(self._launch, env={**UNBUFFERED, **self._launch.env, **browser.env})
             self._process = await self._resources.enter_async_context(
                 AgentProcess(launch, self._cwd, self._tape, self._login.heard_line)
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -55,7 +56,7 @@ class Sessions:
 
     def heard(self) -> None:
         """The agent has said something."""
-        self._last_word = asyncio.get_running_loop().time()
+        self._last_word = time.monotonic()
 
     async def open(self, method: str, **params: Any) -> SessionState:
         """``session/new``, ``load``, ``resume`` or ``fork``: open a session.
@@ -88,13 +89,11 @@ class Sessions:
 
     async def _answered(self, answer: asyncio.Future[Any], silence: float) -> None:
         """Wait for an answer for as long as the agent says anything, or a person is asked."""
-        clock = asyncio.get_running_loop().time
-        self._last_word = clock()
+        self._last_word = time.monotonic()
         try:
             while not answer.done():
-                if self._asker.is_waiting:
-                    self._last_word = clock()
-                if (left := self._last_word + silence - clock()) <= 0:
+                last = max(self._last_word, self._asker.waited_until)
+                if (left := last + silence - time.monotonic()) <= 0:
                     said = f"no answer, and not a word in {silence:g} s"
                     raise RequestFailed(INTERNAL_ERROR, said)
                 await asyncio.wait((answer,), timeout=left)

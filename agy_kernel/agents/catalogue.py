@@ -21,6 +21,10 @@ CLI_HOMES = ("~/.local/bin/agy", "~/.gemini/bin/agy")
 CLI = ("acp",)
 HARNESS = "localharness_external"
 HARNESS_VARIABLE = "ANTIGRAVITY_HARNESS_PATH"
+SIGN_IN = (
+    "Its method is `auth.type` in antigravity-acp/settings.json (in GEMINI_HOME, else ~/.gemini), "
+    "which `%agy auth METHOD` can write. The login of the agy CLI is another one."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,8 @@ def _antigravity(acp_bin: Path | None) -> Launch:
     place = _first(tried)
     if place is not None:
         harness = {} if place.arguments == CLI else _harness(Path(place.path))
-        return Launch("antigravity", (place.path, *place.arguments), harness)
+        argv = (place.path, *place.arguments)
+        return Launch("antigravity", argv, harness, sign_in=SIGN_IN)
     lines = "\n".join(f"  {place.label}: {place.wrong}" for place in tried)
     raise AgentNotFound(
         f"Antigravity's ACP server was not found. These places were tried:\n{lines}\n"

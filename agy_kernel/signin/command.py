@@ -59,9 +59,10 @@ def _overview(host: Host, methods: Methods) -> str:
     chosen = host.settings.auth or methods.settings.get("auth", {}).get("type", "")
     rows = [(_name(m, chosen), _described(methods, m)) for m in methods.offered]
     parts += [table(rows)] if rows else ["It offers no sign-in method."]
-    parts += [methods.launch.sign_in] if methods.launch.sign_in else []
     if methods.is_antigravity:
         parts += _about_antigravity(methods)
+    elif methods.launch.sign_in:
+        parts.append(methods.launch.sign_in)
     return "\n\n".join(parts)
 
 
