@@ -170,7 +170,8 @@ class _Listener(HTTPServer):
 
     def __init__(self, log: Any) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.log, self.called = log, None
+        self.log = log
+        self.called: Any = None
 
 
 class _Handler(BaseHTTPRequestHandler):
