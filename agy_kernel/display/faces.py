@@ -34,9 +34,7 @@ def face_of(entry: Entry, place: Place, on_a_console: bool = False) -> Face:
     return Buttons(entry.question, request(entry, place), as_text(entry, place))
 
 
-def _face_of_inquiry(
-    question: Form | Link | SignInPage | Confirmation, on_a_console: bool
-) -> Face:
+def _face_of_inquiry(question: Form | Link | SignInPage | Confirmation, on_a_console: bool) -> Face:
     match question:
         case Form():
             return FormFace(question)
