@@ -233,6 +233,31 @@ def test_a_prompt_that_begins_a_sign_in_shows_it_and_goes_on_after_it(
     check_no_secret(it, cell)
 
 
+@pytest.mark.report(51)
+def test_stop_ends_a_prompt_that_waits_for_a_sign_in(begin: Begin) -> None:
+    it = begin(when="session")
+    cell = it.kernel.ask("hello")
+    it.page(cell)
+    before = it.kernel.agent
+    it.kernel.interrupt()
+    it.kernel.finish(cell, timeout=5)
+    assert cell.error["ename"] == "TurnCancelled"
+    assert happens_within(5, lambda: before not in it.kernel.agents)
+    again = it.kernel.ask("hello")
+    url, question = it.page(again)
+    it.paste(callback(url), question)
+    assert "You said: hello" in it.kernel.finish(again).text
+
+
+def test_asking_whether_one_is_signed_in_leaves_nobody_listening(begin: Begin) -> None:
+    it = begin(when="session")
+    cell = it.kernel.ask("%agy auth")
+    it.kernel.finish(cell)
+    assert "not signed in" in cell.text
+    assert "session/new" in it.log
+    assert happens_within(5, lambda: not it.kernel.agents)
+
+
 @pytest.mark.report(52)
 def test_without_a_human_a_prompt_does_not_wait_for_a_browser(begin: Begin) -> None:
     it = begin(when="session")

@@ -10,11 +10,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    MutableMapping,
+    Sequence,
+)
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-from ..errors import AgentExited, CommandError, RequestFailed
+from ..errors import AgentExited, AuthenticationRequired, CommandError, RequestFailed
 from ..events import (
     AgentInfo,
     Capabilities,
@@ -349,8 +356,7 @@ class Conversation:
         """Sign in by a method of the agent; may take as long as a person does.
 
         Args:
-            turn: is asked, and told what is waited for. When it is stopped, the agent is ended:
-                it would listen for minutes for what does not come any more.
+            turn: is asked, and told what is waited for.
 
         Raises:
             AuthenticationRequired: nobody can or wants to sign in.
@@ -358,12 +364,20 @@ class Conversation:
         """
         async with self._alone():
             engine = await self._running(turn)
-            try:
-                with self._listener.waits(turn):
-                    await self._waiting(turn)("signing in", engine.authenticate(method_id))
-            except asyncio.CancelledError:
-                self._processes.replace(engine, Notice("Signing in was stopped."))
-                raise
+            with self._no_listening_on(engine), self._listener.waits(turn):
+                await self._waiting(turn)("signing in", engine.authenticate(method_id))
+
+    @contextmanager
+    def _no_listening_on(self, engine: Engine) -> Iterator[None]:
+        """An agent that listens for a sign-in would do so for minutes: it ends when nobody does."""
+        self._listener.has_page = False
+        try:
+            yield
+        except (AuthenticationRequired, asyncio.CancelledError):
+            if self._listener.has_page:
+                news = "Nobody has signed in, so the agent was started anew."
+                self._processes.replace(engine, Notice(news))
+            raise
 
     async def logout(self) -> None:
         """Let the agent forget its sign-in, and with it the session.
@@ -428,7 +442,8 @@ class Conversation:
         engine = await self._running(turn)
         if not self._listener.is_open:
             wanted = self.session_id
-            await self._openings.open(engine, self._waiting(turn))
+            with self._no_listening_on(engine):
+                await self._openings.open(engine, self._waiting(turn))
             self._doubt = "it was opened again" if self._openings.is_reopened else ""
             if wanted is not None and wanted != self.session_id:
                 self.life.note(f"session lost: {wanted}")

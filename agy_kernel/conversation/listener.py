@@ -21,6 +21,7 @@ from ..events import (
     TextChunk,
     UsageChanged,
 )
+from ..questions import SignInPage
 from .chosen import Chosen
 from .routing import Routes
 from .turn import Turn
@@ -40,6 +41,8 @@ class Listener:
         self.is_open = False
         self.is_replaying = False
         self.has_heard = False
+        self.has_page = False
+        """Whether the agent has shown a page to sign in at, and listens for what comes of it."""
         self.commands: tuple[Command, ...] = ()
         self.title: str | None = None
         self.context: UsageChanged | None = None
@@ -54,6 +57,8 @@ class Listener:
     def hear(self, session_id: str, event: Event) -> None:
         """Take the next event."""
         self.has_heard = True
+        if isinstance(event, Asked) and isinstance(event.question, SignInPage):
+            self.has_page = True
         if isinstance(event, SessionOpened):
             self._opened(event.state)
         elif isinstance(event, Asked | Notice) and not session_id and self.waiting is not None:
