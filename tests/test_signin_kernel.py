@@ -515,6 +515,8 @@ def test_the_logins_of_the_cli_and_of_the_server_are_told_apart_and_no_token_is_
     it.kernel.run(f"%%py\n{watch}opened.append(str(args[0])) if name == 'open' else None)")
     cell = it.kernel.run("%agy auth", allow_stdin=True, cell_id="cell")
     assert "The login of the `agy` CLI is another one. There is one of the CLI here" in cell.text
+    assert "`GEMINI_API_KEY` (missing)" in cell.text
+    assert "`STANDIN_KEY` (missing) and `STANDIN_URL` (missing)" in cell.text
     cell = it.kernel.ask(AUTH)
     it.write_and_sign_in(cell)
     opened: Any = it.kernel.run("%%py\nprint(*opened, sep='\\n')").text.splitlines()

@@ -88,8 +88,8 @@ class Methods:
         return f"`%agy auth {method.id}`"
 
     def _groups(self, method: AuthMethod) -> Groups:
-        if self.is_antigravity:
-            return antigravity.NEEDS.get(method.id, ())
+        if self.is_antigravity and method.id in antigravity.NEEDS:
+            return antigravity.NEEDS[method.id]
         if method.type == "terminal":
             return ()
         names = self.launch.auth.get(method.id, method.variables)
