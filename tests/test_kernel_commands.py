@@ -150,3 +150,21 @@ def test_mcp_servers_are_added_given_and_taken_out(kernel: Kernel) -> None:
     assert "serve" not in said(kernel, "mcp")
     assert "there is no MCP server 'nb'" in failed(kernel, "mcp remove nb")
     assert "needs a url" in failed(kernel, "mcp add bad --http nowhere")
+
+
+def test_nothing_is_deleted_unless_a_person_says_so(kernel: Kernel) -> None:
+    first = session(kernel)
+    assert "Nothing was deleted" in said(kernel, f"delete {first}")
+    cell = kernel.ask(f"%agy delete {first}")
+    question = kernel.question(cell)
+    assert f"Delete the session {first} for good?" in question.html
+    kernel.click(question, next(name for name in question.buttons if name != "Delete"))
+    kernel.finish(cell)
+    assert "Nothing was deleted" in cell.text
+    assert not kernel.sent("session/delete")
+    cell = kernel.ask(f"%agy delete {first}")
+    kernel.click(kernel.question(cell), "Delete")
+    kernel.finish(cell)
+    assert kernel.sent("session/delete")  # which the simulator does not have
+    assert "Method not found" in cell.text
+    assert session(kernel) == first

@@ -6,7 +6,7 @@ from ..host import Host
 from ..signin import command as signin
 from ..tables import table
 from . import agents, context, doctor, permissions, recall, session, settings, tape, turns
-from .grammar import Command, Prompt, a_number, at_most_one, at_most_two, tell_apart
+from .grammar import Command, Prompt, a_number, at_most_one, at_most_two, exactly_one, tell_apart
 
 
 def parse(line: str) -> tuple[Command, list[str]] | Prompt:
@@ -53,6 +53,9 @@ ALL = (
     ),
     Command("fork", "", "Go on in a copy of this session.", session.fork),
     Command("close", "", "Close this session; the next prompt begins another.", session.close),
+    Command(
+        "delete", "ID", "Delete a session for good, after asking.", session.delete, exactly_one
+    ),
     Command("restart", "", "End the agent; the next prompt starts it anew.", session.restart),
     # what is chosen in it
     Command(

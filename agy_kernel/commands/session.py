@@ -11,6 +11,7 @@ from ..display.markdown import safe
 from ..errors import CommandError, RequestFailed
 from ..events import Choices, SessionInfo
 from ..host import Host
+from ..questions import Confirmation
 from ..tables import OurMarkdown, table
 from .grammar import Run
 
@@ -126,6 +127,18 @@ def close(host: Host, _: list[str]) -> str:
     except RequestFailed as error:
         return f"The session `{session_id}` was let go of; the agent did not close it: {error}."
     return f"The session `{session_id}` is closed; the next prompt begins another."
+
+
+def delete(host: Host, words: list[str]) -> str:
+    """Delete a session for good, after asking."""
+    session_id = words[0]
+    question = f"Delete the session {session_id} for good?"
+    answer = host.ask(Confirmation(question, ("The agent cannot bring it back.",), yes="Delete"))
+    if not answer.accepted:
+        return f"Nothing was deleted{f': {answer.why}' if answer.why else ''}."
+    host.wait_for(host.conversation.delete_session(session_id))
+    host.conversations.store.forget(session_id)
+    return f"The session `{session_id}` is deleted."
 
 
 def restart(host: Host, _: list[str]) -> str:
