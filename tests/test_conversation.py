@@ -63,6 +63,7 @@ from tests.support.leaks import (
     nothing_is_left,  # noqa: F401
     processes_left,
 )
+from tests.support.processes import happens_within, is_alive
 
 PROMPTED = expect("session/prompt")
 END_TURN = answer("session/prompt", {"stopReason": "end_turn"})
@@ -469,6 +470,17 @@ async def test_an_agent_that_dies_between_turns_is_replaced_and_it_is_said() -> 
         assert cell.notices == [
             "A new agent process was started: the agent has ended (signal SIGKILL)."
         ]
+
+
+async def test_a_death_that_the_loop_was_not_told_of_yet_is_noticed() -> None:
+    async with talking([*opening(), *turn("one")], [*hello(), *LOADED, *turn("two")]) as talk:
+        await talk.turn()
+        pid = talk.pid
+        os.kill(pid, signal.SIGKILL)
+        assert happens_within(5, lambda: not is_alive(pid))  # meanwhile the loop stands still
+        cell = await talk.turn()
+        assert cell.text == "two"
+        assert len(talk.wire.sent("session/prompt")) == 1
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,7 @@ async def test_an_empty_answer_is_no_loss_in_a_session_that_was_well() -> None:
         assert talk.conversation.session_id == "s1"
 
 
+@pytest.mark.report(57)
 async def test_a_session_that_a_stop_has_poisoned_is_replaced() -> None:
     cancelled = [PROMPTED, send(chunk("up")), expect("session/cancel")]
     cancelled.append(answer("session/prompt", {"stopReason": "cancelled"}))

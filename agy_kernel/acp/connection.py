@@ -112,7 +112,7 @@ class Connection:
     @property
     def alive(self) -> bool:
         """Whether requests can be sent."""
-        return self._peer is not None and self._peer.alive
+        return self._peer is not None and self._peer.alive and not self._process.is_dead
 
     @property
     def pid(self) -> int | None:

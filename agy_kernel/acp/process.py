@@ -140,6 +140,18 @@ class AgentProcess:
         """The exit status, negative for a signal; None while it runs."""
         return self._transport.get_returncode()
 
+    @property
+    def is_dead(self) -> bool:
+        """Whether it has ended, which the loop may be told a moment later."""
+        if self.exit_status is not None:
+            return True
+        if sys.platform != "linux":
+            return False
+        try:
+            return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:
+            return True
+
     def stderr_tail(self) -> str:
         """The last lines of stderr, of a very long one its end; codes of a sign-in are left out."""
         lines = masked(self._pipes.stderr_tail().decode("utf-8", "replace")).splitlines()

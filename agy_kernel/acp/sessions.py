@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import INTERNAL_ERROR, RequestFailed
@@ -27,6 +27,11 @@ from .servers import as_params, dropped
 SILENCE = {"session/load": 120.0}
 SHORT_SILENCE = 60.0
 MOST_PAGES = 20
+INVALID_PARAMS = -32602
+REOPENINGS = ("session/load", "session/resume")
+WITHOUT_SERVERS = (
+    "The session was opened without its MCP servers: the agent takes none for an earlier session."
+)
 
 
 class Sessions:
@@ -61,9 +66,25 @@ class Sessions:
     async def open(self, method: str, **params: Any) -> SessionState:
         """``session/new``, ``load``, ``resume`` or ``fork``: open a session.
 
+        Some agents refuse MCP servers for an earlier session; there it is tried without (public
+        report 43).
+
         Raises:
             RequestFailed: the agent refuses, or does not say a word for too long.
         """
+        try:
+            return await self._open(method, params, self._servers)
+        except RequestFailed as error:
+            may_be_the_servers = method in REOPENINGS and error.code == INVALID_PARAMS
+            if not (self._servers and may_be_the_servers):
+                raise
+        state = await self._open(method, params, [])
+        self._on_event(state.id, Notice(WITHOUT_SERVERS, "warning"))
+        return state
+
+    async def _open(
+        self, method: str, params: Mapping[str, Any], servers: Sequence[Mapping[str, Any]]
+    ) -> SessionState:
         opened: list[SessionState] = []
 
         def on_result(result: Any) -> None:
@@ -74,7 +95,7 @@ class Sessions:
                 opened.append(session_state(session_id, result))
                 self._opened(opened[0])
 
-        _, answer = self._peer.call(method, {**params, "mcpServers": self._servers}, on_result)
+        _, answer = self._peer.call(method, {**params, "mcpServers": servers}, on_result)
         await self._answered(answer, SILENCE.get(method, SHORT_SILENCE))
         if not opened:
             raise RequestFailed(INTERNAL_ERROR, f"{method} was answered without a session id")

@@ -138,7 +138,9 @@ class Listener:
             turn.take(Notice(f"The agent has changed to mode {mode.name()}.", "debug"))
 
     def _pass_on(self, event: Event) -> None:
-        if self.is_replaying:
+        if isinstance(event, Notice) and (self.is_replaying or self.waiting is not None):
+            self._early_notices.append(event)
+        elif self.is_replaying:
             self._refuse(event)
             self._replayed.append(event)
         elif (turn := self.routes.owner(event)) is not None:

@@ -164,8 +164,7 @@ class Scene:
     def _end_agent_with_order(self) -> None:
         """The next agent has to open the session, and does what it is told instead."""
         self._stage.order.write_text(self._fault.order)
-        gone = self.signal(signal.SIGKILL)
-        self._kernel.wait(lambda: not gone & self.agents(), "the end of the agent", END_WITHIN)
+        self.signal(signal.SIGKILL)
 
     def until_opening(self) -> None:
         """Wait until the agent was asked to open its session."""
@@ -187,6 +186,8 @@ class Scene:
         for pid in reached:
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
+        if number == signal.SIGKILL:
+            self._kernel.wait(lambda: not reached & self.agents(), "their end", END_WITHIN)
         return reached
 
     def listen(self, seconds: float) -> None:
