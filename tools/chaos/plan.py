@@ -9,7 +9,7 @@ from .faults import FAULTS
 
 MOST_ACTS = 2  # an agent that has died three times in a row is not started again by itself
 STOPS = ("request", "process", "group")
-BEHIND = ("prompt", "prompt", "%agy new", "%agy restart", "%agy status")
+BEHIND = ("prompt", "prompt", "%agy new", "%agy restart", "%agy close", "%agy status")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,8 @@ class Act:
     Args:
         fault: name of what goes wrong.
         before: words that are said before the moment.
+        after: words that would be said after it.
+        between: what else the agent does among its words: ``tool`` or ``thought``.
         asks: whether a question is open then.
         is_early: whether it goes wrong as soon as the cell is sent, whatever was said by then.
         delay: seconds after the moment.
@@ -30,6 +32,8 @@ class Act:
 
     fault: str
     before: int
+    after: int
+    between: str
     asks: bool
     is_early: bool
     delay: float
@@ -53,6 +57,8 @@ def _act(fault: str, chance: random.Random) -> Act:
     return Act(
         fault=fault,
         before=chance.choice((0, chance.randrange(120))),
+        after=chance.choice((0, chance.randrange(400))),
+        between=chance.choice(("", "", "tool", "thought")),
         asks=chance.random() < 0.35,
         is_early=chance.random() < 0.2,
         delay=chance.choice((0.0, chance.uniform(0, 0.15))),

@@ -53,7 +53,7 @@ def stage(folder: Path) -> Iterator[Stage]:
     order, notebook = folder / "order", folder / "chaos.ipynb"
     order.write_text("")
     notebook.touch()
-    agent = f"{PYTHON} -P {AGENT} --chunk-delay 0"
+    agent = f"{PYTHON} -P {AGENT} --chunk-delay 0.002"
     env = {ORDER: str(order), "JPY_SESSION_NAME": str(notebook)}
     with Kernel(folder / "kernel", agent, env) as kernel:
         stage = Stage(kernel, order)

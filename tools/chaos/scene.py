@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from agy_kernel.commands import COMMANDS
 from tests.support.kernels import Kernel, sim
 from tests.support.notebook import Cell
 
@@ -24,6 +23,12 @@ from .words import letters, shown, words
 STOP_WITHIN = 5.0  # seconds from Stop to the end of the cell, whatever the agent does
 END_WITHIN = 30.0  # seconds in which everything else happens, on a busy machine
 PYTHON = sys.executable
+CALL = {"toolCallId": "call", "title": "Read it", "kind": "read"}
+BETWEEN: dict[str, tuple[Step, ...]] = {
+    "": (),
+    "tool": ({"tool": CALL}, {"tool": {**CALL, "status": "completed"}}),
+    "thought": ({"thought": "Let me see. "},),
+}
 PRESS: dict[str, Callable[[Kernel], None]] = {
     "request": Kernel.interrupt,
     "process": lambda kernel: os.kill(kernel.pid, signal.SIGINT),
@@ -103,9 +108,10 @@ class Scene:
 
     def _main(self) -> str:
         self._text = self._stage.words(self.act.before)
-        steps: list[Step] = [{"text": self._text}]
+        steps: list[Step] = [{"text": self._text}, *BETWEEN[self.act.between]]
         if self.act.asks:
             steps.append({"ask": {}})
+        steps.append({"text": self._stage.words(self.act.after)})
         return sim(*steps, *(self._fault.steps if not self._may_miss else (SHORT,)))
 
     @property
@@ -119,10 +125,7 @@ class Scene:
 
     def _behind(self) -> Iterator[str]:
         for what in self.act.behind:
-            if what == "prompt":
-                yield sim({"text": self._stage.words(5)})
-            elif what.split()[1] in COMMANDS:
-                yield what
+            yield sim({"text": self._stage.words(5)}) if what == "prompt" else what
 
     def _send(self, code: str) -> Cell:
         send = self._kernel.send
