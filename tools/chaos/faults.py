@@ -26,6 +26,9 @@ class Fault:
         what: in words, for the table.
         strike: does it, once the moment has come.
         steps: what the agent does after it has said its words.
+        first: what it does before it says any.
+        is_within: whether the steps are what is wrong, so that no words come before them which
+            would be said after the moment.
         may_go_well: whether the turn may end as if nothing had been.
         may_miss: whether it may miss the agent where it comes early, and so need not end the turn.
         order: what the agent does instead of opening an earlier session; it is ended before.
@@ -34,6 +37,8 @@ class Fault:
     what: str
     strike: Strike
     steps: Sequence[Step] = (HOLD,)
+    first: Sequence[Step] = ()
+    is_within: bool = False
     may_go_well: bool = False
     may_miss: bool = False
     order: str = ""
@@ -124,7 +129,7 @@ FAULTS: dict[str, Fault] = {
     "grandchild": Fault(
         "killed, with a child in a session of its own",
         _kill,
-        ({"spawn_grandchild": True}, HOLD),
+        first=({"spawn_grandchild": True},),
         may_miss=True,
     ),
     "exit": Fault("exits in the middle of a text", _nothing, ({"exit": 3},)),
@@ -134,8 +139,16 @@ FAULTS: dict[str, Fault] = {
     "freeze": Fault("hangs (STOP), then Stop", _freeze),
     "thaw": Fault("hangs, Stop, wakes up meanwhile (CONT)", _thaw),
     "nap": Fault("hangs for a while (STOP, CONT)", _nap, (), may_go_well=True),
-    "flood": Fault("floods, then Stop", _stop, ({"chunks": [20_000, "φω "]},), may_go_well=True),
-    "torrent": Fault("floods for ever and is deaf, then Stop", _stop, ({"torrent": "φω "},)),
+    "flood": Fault(
+        "floods, then Stop",
+        _stop,
+        ({"chunks": [20_000, "φω "]},),
+        is_within=True,
+        may_go_well=True,
+    ),
+    "torrent": Fault(
+        "floods for ever and is deaf, then Stop", _stop, ({"torrent": "φω "},), is_within=True
+    ),
     "stop": Fault("Stop", _stop),
     "stop at the end": Fault("Stop as the turn ends", _stop, (), may_go_well=True),
     "stop twice": Fault("Stop, twice", _stop_twice),

@@ -57,7 +57,7 @@ def _act(fault: str, chance: random.Random) -> Act:
     return Act(
         fault=fault,
         before=chance.choice((0, chance.randrange(120))),
-        after=chance.choice((0, chance.randrange(400))),
+        after=0 if FAULTS[fault].is_within else chance.choice((0, chance.randrange(400))),
         between=chance.choice(("", "", "tool", "thought")),
         asks=chance.random() < 0.35,
         is_early=chance.random() < 0.2,

@@ -108,7 +108,7 @@ class Scene:
 
     def _main(self) -> str:
         self._text = self._stage.words(self.act.before)
-        steps: list[Step] = [{"text": self._text}, *BETWEEN[self.act.between]]
+        steps = [*self._fault.first, {"text": self._text}, *BETWEEN[self.act.between]]
         if self.act.asks:
             steps.append({"ask": {}})
         steps.append({"text": self._stage.words(self.act.after)})
