@@ -22,13 +22,24 @@ import pytest
 from agy_kernel.agents.simulator import catalogue
 from agy_kernel.conversation.conversation import GREETING
 from agy_kernel.conversation.store import Home, Saved, Store
-from tests.agents.scripted import answer, chunk, command, expect, hello, opening, send
+from tests.agents.scripted import (
+    answer,
+    chunk,
+    command,
+    expect,
+    hello,
+    one_after_the_other,
+    opening,
+    send,
+    turn,
+)
 from tests.support.kernels import SIMULATOR, Kernel, StartKernel, prompt_of, sim
 from tests.support.notebook import Cell, Json
 
 PAGE = Path(__file__).parent.parent / "docs" / "parity.md"
 PROMPT = "session/prompt"
 HOLDS, NOT_YET = "holds", "not yet"
+SET = "session/set_config_option"
 SILENT: Json = {"wait": None}
 
 
@@ -252,13 +263,30 @@ def test_model_switch_of_a_loaded_session(
     kernel.run("%agy model gemini-pro-agent")
     cell = kernel.run(sim({"text": "two"}))
     assert (cell.record["session_id"], cell.record["model"]) == (session, "Gemini 3.1 Pro (High)")
-    chosen = [frame["params"] for frame in kernel.sent("session/set_config_option")]
+    chosen = [frame["params"] for frame in kernel.sent(SET)]
     wanted = {"sessionId": session, "configId": "model", "value": "gemini-pro-agent"}
     assert chosen == [wanted]
     # The agent that is started next forgets it; it is chosen again.
     kernel.run(sim({"exit": 1}))
     assert kernel.run(sim({"text": "three"})).record["model"] == "Gemini 3.1 Pro (High)"
-    assert [frame["params"] for frame in kernel.sent("session/set_config_option")] == [wanted] * 2
+    assert [frame["params"] for frame in kernel.sent(SET)] == [wanted] * 2
+
+
+def test_effort_switch_of_a_loaded_session(
+    start_kernel: StartKernel, notebook: dict[str, str], tmp_path: Path
+) -> None:
+    load = [expect("session/load"), answer("session/load", effort("low"))]
+    chosen = [expect(SET), answer(SET, effort("high"))]
+    scripts = ([*opening(**effort("low")), *turn("one")], [*hello(), *load, *chosen, *turn("two")])
+    kernel = start_kernel(one_after_the_other(tmp_path, *scripts), notebook)
+    kernel.run("Say one")
+    kernel.restart()
+    assert kernel.run("%agy effort high").text == "effort: **High**"
+    assert kernel.run("Say two").status == "ok"
+    (frame,) = kernel.sent(SET)
+    wanted = {"sessionId": "s1", "configId": "reasoning", "value": "high"}
+    assert frame["params"] == wanted
+    assert kernel.wire().index(frame) > kernel.wire().index(kernel.sent("session/load")[0])
 
 
 # -- what is sent, what is told
@@ -341,8 +369,8 @@ def test_error_paths(start_kernel: StartKernel, agent: str, ename: str, words: s
 
 
 def ask(kernel: Kernel, steps: str, more: str = "") -> Cell:
-    """Ask from Python; the reply, or the error, is printed."""
-    return kernel.run(
+    """Ask from Python; the reply, or the error, will be printed."""
+    return kernel.send(
         "%%py\n"
         "from agy_kernel import ask\n"
         "try:\n"
@@ -356,13 +384,20 @@ def ask(kernel: Kernel, steps: str, more: str = "") -> Cell:
 def test_ask(kernel: Kernel) -> None:
     """`ask-tool` one-shot returns text, duration, abort/timeout states, and a resumable session
     id"""
-    cell = ask(kernel, sim({"text": "answer"}))
+    asked = len(said(kernel))
+    cell = kernel.finish(ask(kernel, sim({"text": "answer"})))
     session = kernel.sent(PROMPT)[-1]["params"]["sessionId"]
     assert f"answer end_turn True {session}" in cell.text
-    assert (
-        "TurnTimeout the turn took longer than 0.3 s"
-        in ask(kernel, sim(SILENT), ", timeout=0.3").text
-    )
+    late = kernel.finish(ask(kernel, sim(SILENT), ", timeout=0.3"))
+    assert "TurnTimeout the turn took longer than 0.3 s" in late.text
+    stopped = ask(kernel, sim(SILENT))
+    kernel.wait(lambda: len(said(kernel)) == asked + 3, "the prompt")
+    kernel.interrupt()
+    assert "TurnCancelled" in kernel.finish(stopped).text
+    kernel.run("%agy new")
+    kernel.run(sim({"text": "elsewhere"}))
+    assert kernel.run(f"%agy resume {session}").status == "ok"
+    assert kernel.run(sim({"text": "back"})).record["session_id"] == session
 
 
 # -- the page

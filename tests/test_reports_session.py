@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import signal
 from pathlib import Path
 from typing import Any
@@ -20,11 +19,11 @@ from agy_kernel.mcp import McpServer
 from tests.agents.scripted import (
     Step,
     answer,
-    command,
     expect,
     fail,
     hello,
     new_session,
+    one_after_the_other,
     opening,
     turn,
 )
@@ -129,18 +128,6 @@ def test_what_a_loaded_session_does_without_is_said_in_the_cell(
     assert "two" in cell.text
     assert WITHOUT_SERVERS in cell.text
     assert dropped in cell.text
-
-
-def one_after_the_other(folder: Path, *scripts: list[Step]) -> str:
-    """The command line of an agent that plays another script each time that it is started."""
-    program = folder / "agent.sh"
-    lines = [
-        f"if mkdir {shlex.quote(str(folder / f'start{n}'))} 2>/dev/null; then"
-        f" exec {shlex.join(command(*script))}; fi"
-        for n, script in enumerate(scripts)
-    ]
-    program.write_text("\n".join(lines))
-    return shlex.join(["sh", str(program)])
 
 
 @pytest.mark.report(48)

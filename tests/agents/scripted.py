@@ -9,6 +9,7 @@ its stdin ends meanwhile.
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -24,6 +25,22 @@ SESSION = "s1"
 def command(*steps: Step) -> tuple[str, ...]:
     """The command line of an agent with this script."""
     return (sys.executable, "-I", "-S", __file__, json.dumps(steps))
+
+
+def one_after_the_other(folder: Path, *scripts: list[Step]) -> str:
+    """The command line, as a setting, of an agent with another script each time it is started.
+
+    Args:
+        folder: an empty folder for what it has to remember.
+    """
+    lines = [
+        f"if mkdir {shlex.quote(str(folder / f'start{n}'))} 2>/dev/null; then"
+        f" exec {shlex.join(command(*script))}; fi"
+        for n, script in enumerate(scripts)
+    ]
+    program = folder / "agent.sh"
+    program.write_text("\n".join(lines))
+    return shlex.join(["sh", str(program)])
 
 
 # -- steps: what the agent waits for

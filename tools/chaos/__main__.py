@@ -8,25 +8,29 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 from .page import write
-from .plan import plan
+from .plan import kernel_of, plan
 from .run import Run, Tally, stage
 
 SEEDS = 200
 
 
 def run(seeds: Iterable[int], folder: Path, tell: bool = False) -> Tally:
-    """Run some seeds in one kernel.
+    """Run some seeds, in one kernel of each kind.
 
     Args:
         folder: an empty folder for all that is written.
         tell: whether to say what is being done.
     """
     tally = Tally()
-    with stage(folder) as where:
+    with ExitStack() as stages:
+        stage_of = cache(lambda name: stages.enter_context(stage(folder / name, name)))
         for seed in seeds:
+            where = stage_of(kernel_of(seed))
             known = len(tally.troubles)
             if tell:
                 print(f"seed {seed}: {', '.join(act.fault for act in plan(seed))}", flush=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +18,9 @@ from .wire import Heard
 from .words import common, letters, shown
 
 AGENT = Path(__file__).with_name("agent.py")
+SOON = 3.0  # seconds until what came over the wire is shown
+MARKS = {"antigravity": "", "python3": "%%agy\n"}
+"""The kernels that one can talk to an agent in, and what stands before a prompt there."""
 GONE_WITHIN = 5.0  # seconds until nothing of an agent is left
 
 
@@ -44,20 +47,24 @@ class Tally:
 
 
 @contextmanager
-def stage(folder: Path) -> Iterator[Stage]:
+def stage(folder: Path, name: str = "antigravity") -> Iterator[Stage]:
     """A kernel for many runs, which has had a turn already.
 
     Args:
         folder: an empty folder for all that is written.
+        name: which kernel.
     """
+    folder.mkdir(exist_ok=True)
     order, notebook = folder / "order", folder / "chaos.ipynb"
     order.write_text("")
     notebook.touch()
     agent = f"{PYTHON} -P {AGENT} --chunk-delay 0.002"
     env = {ORDER: str(order), "JPY_SESSION_NAME": str(notebook)}
-    with Kernel(folder / "kernel", agent, env) as kernel:
-        stage = Stage(kernel, order)
-        assert kernel.run(sim({"text": stage.words(3)})).status == "ok", kernel.account()
+    with Kernel(folder / "kernel", agent, env, name) as kernel:
+        stage = Stage(kernel, order, MARKS[name])
+        stage.prepare()
+        first = kernel.run(stage.mark + sim({"text": stage.words(3)}))
+        assert first.status == "ok", kernel.account()
         yield stage
 
 
@@ -103,7 +110,7 @@ class Run:
     def _hangs(self, account: str) -> None:
         self._tally.hangs += 1
         self._trouble(f"hangs: {account}")
-        self._kernel.restart()
+        self._stage.restart()
 
     # -- what must hold
 
@@ -114,12 +121,18 @@ class Run:
             self._trouble(f"Stop took {seconds:.1f} s")
 
     def _see_that_nothing_is_lost(self, played: list[Played]) -> None:
+        with suppress(TimeoutError):
+            self._kernel.wait(lambda: self._shows_all(played), "what is still on its way", SOON)
         heard = self._stage.wire.heard()
         for one in played:
             if (received := heard.get(one.code)) is not None:
                 self._tally.turns += 1
                 self._tally.letters += len(received.text)
                 self._compare(received, one)
+
+    def _shows_all(self, played: list[Played]) -> bool:
+        heard = self._stage.wire.heard()
+        return all(len(shown(one.cell)) >= _due(heard[one.code], one) for one in played)
 
     def _compare(self, received: Heard, one: Played) -> None:
         seen = shown(one.cell)
@@ -142,7 +155,7 @@ class Run:
         said = self._stage.words(20)
         self._stage.wire.forget()
         try:
-            cell = self._kernel.run(sim({"text": said}), END_WITHIN)
+            cell = self._kernel.run(self._stage.mark + sim({"text": said}), END_WITHIN)
         except TimeoutError as error:
             self._hangs(str(error))
             return

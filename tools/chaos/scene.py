@@ -43,17 +43,29 @@ class Stage:
     Args:
         kernel: the kernel.
         order: the file that tells its agent how to open an earlier session.
+        mark: what stands before a prompt.
         wire: what comes and goes.
     """
 
     kernel: Kernel
     order: Path
+    mark: str = ""
     wire: Wire = field(init=False)
     said: int = 0
     """Words so far: each is said once."""
 
     def __post_init__(self) -> None:
         self.wire = Wire(self.kernel.folder / "tape.jsonl")
+
+    def restart(self) -> None:
+        """Restart the kernel, as Jupyter does."""
+        self.kernel.restart()
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Do what comes before the first prompt."""
+        if self.mark:
+            self.kernel.run("%load_ext agy_kernel")
 
     def words(self, count: int) -> str:
         """Words that were never said before."""
@@ -82,7 +94,7 @@ class Scene:
         self.act, self._stage, self._kernel = act, stage, stage.kernel
         self._fault = FAULTS[act.fault]
         self._cell: Cell
-        self._code = self._text = ""
+        self._code = self._text = self._late = ""
         self._is_cut = False
         self.stopped_in: float | None = None
 
@@ -102,7 +114,13 @@ class Scene:
         self._fault.strike(self)
         if not self._is_cut:
             self._finish(cell for _, cell in cells)
+        if self._cell.status == "ok":
+            self._kernel.wait(self._has_said_all, "what is said late", END_WITHIN)
         return [Played(code, cell, self._is_cut) for code, cell in cells]
+
+    def _has_said_all(self) -> bool:
+        text = self._stage.wire.heard()[self._code].text
+        return text.endswith(letters(self._late)) or not self.agents()
 
     # -- cells
 
@@ -112,6 +130,8 @@ class Scene:
         if self.act.asks:
             steps.append({"ask": {}})
         steps.append({"text": self._stage.words(self.act.after)})
+        self._late = self._stage.words(self.act.late)
+        steps.append({"late": [{"text": self._late}]})
         return sim(*steps, *(self._fault.steps if not self._may_miss else (SHORT,)))
 
     @property
@@ -128,8 +148,9 @@ class Scene:
             yield sim({"text": self._stage.words(5)}) if what == "prompt" else what
 
     def _send(self, code: str) -> Cell:
+        cell = code if code.startswith("%") else self._stage.mark + code
         send = self._kernel.send
-        return send(code, allow_stdin=True, cell_id="cell", stop_on_error=self.act.aborts)
+        return send(cell, allow_stdin=True, cell_id="cell", stop_on_error=self.act.aborts)
 
     def _finish(self, cells: Iterable[Cell]) -> None:
         for cell in cells:
@@ -180,8 +201,8 @@ class Scene:
     # -- what is done
 
     def agents(self) -> set[int]:
-        """The processes of the agent."""
-        return self._kernel.agents
+        """The agent, and an earlier one that is just ending; without what they have started."""
+        return {pid for pid in self._kernel.agents if parent(pid) == self._kernel.pid}
 
     def signal(self, number: signal.Signals, pids: set[int] | None = None) -> set[int]:
         """Send a signal to the agent; returns the processes that got it."""
@@ -212,9 +233,17 @@ class Scene:
         self.stopped_in = self._cell.replied - begin
 
     def restart_kernel(self) -> None:
-        """Restart the kernel, as Jupyter does."""
-        self._kernel.restart()
+        """Restart the kernel, in the middle of the cell."""
+        self._stage.restart()
         self._is_cut = True
+
+
+def parent(pid: int) -> int:
+    """The parent of a process; 0 where there is none any more."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
 
 
 def has_begun(cell: Cell) -> bool:
