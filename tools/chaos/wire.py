@@ -61,7 +61,7 @@ class Wire:
     def has_sent(self, prompt: str) -> bool:
         """Whether a prompt was sent."""
         sent = (frame for way, frame in self.frames() if way == "c2a")
-        return any(f.get("method") == "session/prompt" and prompt_of(f) == prompt for f in sent)
+        return any(f.get("method") == "session/prompt" and _typed(f) == prompt for f in sent)
 
     def heard(self) -> dict[str, Heard]:
         """What came of each prompt, by what was typed."""
@@ -70,7 +70,7 @@ class Wire:
         for way, frame in self.frames():
             method = frame.get("method")
             if way == "c2a" and method == "session/prompt":
-                current, request = by_prompt[prompt_of(frame)], frame["id"]
+                current, request = by_prompt[_typed(frame)], frame["id"]
             elif way == "c2a" and method in ("session/load", "session/new", "session/resume"):
                 current, request = Heard(), None  # what comes now is history
             elif way == "c2a" and method == "session/cancel" and current.before_stop is None:
@@ -101,6 +101,10 @@ def _parse(lines: list[bytes]) -> Iterator[tuple[str, Frame]]:
         entry = json.loads(line)
         if isinstance(entry["msg"], dict):
             yield entry["dir"], entry["msg"]
+
+
+def _typed(frame: Frame) -> str:
+    return prompt_of(frame).rstrip("\n")
 
 
 def _said(frame: Frame) -> str:
