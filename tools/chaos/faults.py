@@ -27,6 +27,8 @@ class Fault:
         strike: does it, once the moment has come.
         steps: what the agent does after it has said its words.
         first: what it does before it says any.
+        is_close: whether Stop may come at the very end of the cell. In a Python kernel that can
+            cost the cell its reply, whatever the cell does: there it is left out.
         is_within: whether the steps are what is wrong, so that no words come before them which
             would be said after the moment.
         may_go_well: whether the turn may end as if nothing had been.
@@ -38,6 +40,7 @@ class Fault:
     strike: Strike
     steps: Sequence[Step] = (HOLD,)
     first: Sequence[Step] = ()
+    is_close: bool = False
     is_within: bool = False
     may_go_well: bool = False
     may_miss: bool = False
@@ -137,12 +140,13 @@ FAULTS: dict[str, Fault] = {
     "mute": Fault("closes its stdout, and lives", _nothing, ({"mute": True}, HOLD)),
     "noise": Fault("floods stderr, then exits", _nothing, ({"noise": 4_000}, {"exit": 1})),
     "freeze": Fault("hangs (STOP), then Stop", _freeze),
-    "thaw": Fault("hangs, Stop, wakes up meanwhile (CONT)", _thaw),
+    "thaw": Fault("hangs, Stop, wakes up meanwhile (CONT)", _thaw, is_close=True),
     "nap": Fault("hangs for a while (STOP, CONT)", _nap, (), may_go_well=True),
     "flood": Fault(
         "floods, then Stop",
         _stop,
         ({"chunks": [20_000, "φω "]},),
+        is_close=True,
         is_within=True,
         may_go_well=True,
     ),
@@ -150,10 +154,10 @@ FAULTS: dict[str, Fault] = {
         "floods for ever and is deaf, then Stop", _stop, ({"torrent": "φω "},), is_within=True
     ),
     "stop": Fault("Stop", _stop),
-    "stop at the end": Fault("Stop as the turn ends", _stop, (), may_go_well=True),
-    "stop twice": Fault("Stop, twice", _stop_twice),
-    "stop, kill": Fault("Stop, then killed", _stop_and_kill),
-    "kill, stop": Fault("killed, then Stop", _kill_and_stop),
+    "stop at the end": Fault("Stop as the turn ends", _stop, (), is_close=True, may_go_well=True),
+    "stop twice": Fault("Stop, twice", _stop_twice, is_close=True),
+    "stop, kill": Fault("Stop, then killed", _stop_and_kill, is_close=True),
+    "kill, stop": Fault("killed, then Stop", _kill_and_stop, is_close=True),
     "load silent": Fault(
         "session/load never answered, then Stop", _stop_while_opening, order="silent"
     ),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.support.kernels import Kernel, sim
-from tests.support.processes import happens_within, watchdogs_of
+from tests.support.processes import happens_within
 
 from .agent import ORDER
 from .plan import Act, plan
@@ -61,6 +61,8 @@ def stage(folder: Path, name: str = "antigravity") -> Iterator[Stage]:
     agent = f"{PYTHON} -P {AGENT} --chunk-delay 0.002"
     env = {ORDER: str(order), "JPY_SESSION_NAME": str(notebook)}
     with Kernel(folder / "kernel", agent, env, name) as kernel:
+        # Questions come as buttons in the one, and as a line to type in the other.
+        kernel.shows_widgets = name == "antigravity"
         stage = Stage(kernel, order, MARKS[name])
         stage.prepare()
         first = kernel.run(stage.mark + sim({"text": stage.words(3)}))
@@ -147,7 +149,7 @@ class Run:
     def _see_that_each_question_is_answered_once(self) -> None:
         for replies, is_of_the_last in self._stage.wire.replies():
             self._tally.questions += 1
-            if replies > 1 or (replies == 0 and is_of_the_last and self._kernel.agents):
+            if replies > 1 or (replies == 0 and is_of_the_last and self._stage.agents()):
                 self._tally.replies_amiss += 1
                 self._trouble(f"{replies} replies to a question")
 
@@ -165,13 +167,13 @@ class Run:
             self._trouble(f"the next cell does not work: {self._kernel.account()}")
 
     def _see_that_nothing_is_left(self) -> None:
-        def one_agent() -> bool:
-            return len(self._kernel.agents) == len(watchdogs_of(self._kernel.pid)) == 1
+        def one_of_each() -> bool:
+            return [len(some) for some in self._stage.processes()] == [1, 1]
 
-        if not happens_within(GONE_WITHIN, one_agent):
-            orphans = self._kernel.agents | watchdogs_of(self._kernel.pid)
-            self._tally.orphans += max(len(orphans) - 2, 1)
-            self._trouble(f"left besides one agent and its watchdog: {orphans}")
+        if not happens_within(GONE_WITHIN, one_of_each):
+            agents, watchdogs = self._stage.processes()
+            self._tally.orphans += max(len(agents | watchdogs) - 2, 1)
+            self._trouble(f"there are the agents {agents} and the watchdogs {watchdogs}")
 
     def _trouble(self, what: str) -> None:
         self._tally.troubles.append(f"seed {self._seed}, {self._act}: {what}")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tests.support.kernels import Kernel, sim
 from tests.support.notebook import Cell
+from tests.support.processes import agents_of, watchdogs_of
 
 from .faults import FAULTS, SHORT, Step
 from .plan import Act
@@ -53,12 +54,15 @@ class Stage:
     wire: Wire = field(init=False)
     said: int = 0
     """Words so far: each is said once."""
+    ended: list[int] = field(default_factory=list)
+    """The processes of kernels that were restarted."""
 
     def __post_init__(self) -> None:
         self.wire = Wire(self.kernel.folder / "tape.jsonl")
 
     def restart(self) -> None:
         """Restart the kernel, as Jupyter does."""
+        self.ended.append(self.kernel.pid)
         self.kernel.restart()
         self.prepare()
 
@@ -66,6 +70,15 @@ class Stage:
         """Do what comes before the first prompt."""
         if self.mark:
             self.kernel.run("%load_ext agy_kernel")
+
+    def agents(self) -> set[int]:
+        """The agent, and an earlier one that is just ending; without what they have started."""
+        return {pid for pid in self.kernel.agents if parent(pid) == self.kernel.pid}
+
+    def processes(self) -> tuple[set[int], set[int]]:
+        """What agents there are, with all that they started, and their watchdogs."""
+        kernels = (self.kernel.pid, *self.ended)
+        return set().union(*map(agents_of, kernels)), set().union(*map(watchdogs_of, kernels))
 
     def words(self, count: int) -> str:
         """Words that were never said before."""
@@ -95,6 +108,7 @@ class Scene:
         self._fault = FAULTS[act.fault]
         self._cell: Cell
         self._code = self._text = self._late = ""
+        self._typed = 0
         self._is_cut = False
         self.stopped_in: float | None = None
 
@@ -158,8 +172,12 @@ class Scene:
 
     def _has_ended(self, cell: Cell) -> bool:
         """Whether it has; a question of it is answered meanwhile."""
-        for question in self._kernel.notebook.questions(cell):
-            self._kernel.click(question, "Allow")
+        if self._kernel.shows_widgets:
+            for question in self._kernel.notebook.questions(cell):
+                self._kernel.click(question, "Allow")
+        elif len(cell.asked) > self._typed:
+            self._typed += 1
+            self._kernel.type("1")
         return bool(cell.reply) and cell.idle
 
     # -- the moment
@@ -179,7 +197,8 @@ class Scene:
             if self._cell.reply:
                 return True
             if self.act.asks:
-                return bool(self._kernel.notebook.questions(self._cell))
+                asked = self._kernel.notebook.questions(self._cell)
+                return bool(asked if self._kernel.shows_widgets else self._cell.asked)
             said = len(shown(self._cell)) >= len(letters(self._text))
             return said and self._stage.wire.has_sent(self._code)
 
@@ -201,8 +220,8 @@ class Scene:
     # -- what is done
 
     def agents(self) -> set[int]:
-        """The agent, and an earlier one that is just ending; without what they have started."""
-        return {pid for pid in self._kernel.agents if parent(pid) == self._kernel.pid}
+        """The agent, and an earlier one that is just ending."""
+        return self._stage.agents()
 
     def signal(self, number: signal.Signals, pids: set[int] | None = None) -> set[int]:
         """Send a signal to the agent; returns the processes that got it."""

@@ -25,11 +25,13 @@ class Heard:
         text: all letters that the agent has said.
         before_stop: how many of them came before it was asked to stop; None if it never was.
         ended: whether the agent has answered the prompt.
+        session: where it was sent to; what other sessions tell belongs to nobody.
     """
 
     text: str = ""
     before_stop: int | None = None
     ended: bool = False
+    session: str = ""
 
 
 class Wire:
@@ -71,12 +73,14 @@ class Wire:
             method = frame.get("method")
             if way == "c2a" and method == "session/prompt":
                 current, request = by_prompt[_typed(frame)], frame["id"]
+                current.session = frame["params"]["sessionId"]
             elif way == "c2a" and method in ("session/load", "session/new", "session/resume"):
                 current, request = Heard(), None  # what comes now is history
             elif way == "c2a" and method == "session/cancel" and current.before_stop is None:
                 current.before_stop = len(current.text)
             elif way == "a2c" and method == "session/update":
-                current.text += _said(frame)
+                is_of_it = frame["params"]["sessionId"] == current.session
+                current.text += _said(frame) if is_of_it else ""
             elif way == "a2c" and method is None and frame.get("id") == request:
                 current.ended = True
         return by_prompt
