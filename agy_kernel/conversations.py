@@ -95,7 +95,7 @@ class Conversations:
             told,
             wishes,
         )
-        self.store.remember(saved)
+        self.store.remember(saved, self._rungs)
 
     def take_warnings(self) -> list[str]:
         """What went wrong with what is remembered; asked again, it is nothing."""
@@ -107,6 +107,8 @@ class Conversations:
         launch = catalogue.find(agent, settings.acp_bin)
         home = Home(settings.engine, agent, notebook_folder(), self._notebook())
         saved = self.store.of(home)
+        for build, rung in self.store.rungs.items():
+            self._rungs.setdefault(build, rung)
         if saved is not None:
             self._context.was_told(saved.session_id, saved.told)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agy_kernel.conversation.conversation import GREETING
+from agy_kernel.conversation.known import GREETING
 from tests.support.kernels import SIMULATOR, Kernel, StartKernel
 
 PROMPT = "session/prompt"

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from agy_kernel.agents.simulator import catalogue
-from agy_kernel.conversation.conversation import GREETING
+from agy_kernel.conversation.known import GREETING
 from agy_kernel.conversation.store import Home, Saved, Store
 from tests.agents.scripted import (
     answer,

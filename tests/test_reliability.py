@@ -8,8 +8,7 @@ from tools.reliability import HEAD, HOLDS, NOT_YET, PAGE, marked_tests, reports,
 
 TESTED_AREAS = {
     *("framing", "streaming", "permission", "diff", "images", "widgets", "performance"),
-    "security",
-    "install",
+    *("security", "install", "session", "cancel", "auth"),
 }
 
 

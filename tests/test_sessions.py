@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from agy_kernel.acp import sessions as acp_sessions
-from agy_kernel.conversation.conversation import GREETING
 from agy_kernel.conversation.history import History, Said, history
+from agy_kernel.conversation.known import GREETING
 from agy_kernel.conversation.ladder import CANCEL, KILL, TERMINATE, ladder
 from agy_kernel.conversation.transcript import Transcript, fold
 from agy_kernel.errors import AgentStartFailed, CommandError, RequestFailed

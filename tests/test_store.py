@@ -86,6 +86,13 @@ def test_the_last_used_comes_first_even_when_the_clock_goes_back(kept: Kept) -> 
     assert last.session_id == "c"
 
 
+def test_what_stops_which_build_is_known_to_all_kernels(kept: Kept) -> None:
+    kept.open().remember(SAVED, {"agent 1": "SIGTERM"})
+    kept.open().remember(SAVED, {"agent 2": "session/cancel"})
+    kept.open().forget("s1")
+    assert kept.open().rungs == {"agent 1": "SIGTERM", "agent 2": "session/cancel"}
+
+
 def test_what_is_forgotten_is_gone(kept: Kept) -> None:
     store = kept.open()
     store.remember(SAVED)

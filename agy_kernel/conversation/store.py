@@ -18,6 +18,7 @@ from ..files import Damaged, locked, read_object, set_aside, write_object
 VERSION = 1
 KEPT = 500
 KEPT_CELLS = 2_000
+KEPT_BUILDS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,16 @@ class Saved:
     used: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """All that is in the file: sessions, the last used one first, and rungs by agent build."""
+
+    sessions: list[Saved]
+    rungs: Mapping[str, str]
+
+
 class Store:
-    """The sessions of one person.
+    """The sessions of one person, and which rung of the ladder stops which build of an agent.
 
     Args:
         path: the file; made when there is something to remember.
@@ -85,50 +94,64 @@ class Store:
         """The session that was used last in a home; None without a notebook to know it by."""
         if not home.notebook:
             return None
-        return next((saved for saved in self._read() if saved.home == home), None)
+        return next((saved for saved in self._read().sessions if saved.home == home), None)
 
     def find(self, session_id: str) -> Saved | None:
         """The session with this id."""
-        return next((saved for saved in self._read() if saved.session_id == session_id), None)
+        return next((s for s in self._read().sessions if s.session_id == session_id), None)
 
     def sessions(self, engine: str, agent: str, folder: str) -> list[Saved]:
         """The sessions of an agent in a folder, the last used one first."""
         wanted = (engine, agent, folder)
         return [
             saved
-            for saved in self._read()
+            for saved in self._read().sessions
             if (saved.home.engine, saved.home.agent, saved.home.folder) == wanted
         ]
 
-    def remember(self, saved: Saved) -> None:
-        """Remember a session as the last used one of its home."""
-        self._change(lambda all_: [replace(saved, used=self._now()), *_others(all_, saved)])
+    @property
+    def rungs(self) -> Mapping[str, str]:
+        """By agent build, the rung that was needed to stop it."""
+        return self._read().rungs
+
+    def remember(self, saved: Saved, rungs: Mapping[str, str] | None = None) -> None:
+        """Remember a session as the last used one of its home, and what was learned of builds."""
+
+        def change(kept: _Kept) -> _Kept:
+            sessions = [replace(saved, used=self._now()), *_others(kept.sessions, saved)]
+            return _Kept(sessions, {**kept.rungs, **(rungs or {})})
+
+        self._change(change)
 
     def forget(self, session_id: str) -> None:
         """Forget a session."""
-        self._change(lambda all_: [saved for saved in all_ if saved.session_id != session_id])
+
+        def change(kept: _Kept) -> _Kept:
+            return replace(kept, sessions=[s for s in kept.sessions if s.session_id != session_id])
+
+        self._change(change)
 
     # -- the file; the last used session stands first, whatever the clock says
 
-    def _change(self, change: Callable[[list[Saved]], list[Saved]]) -> None:
+    def _change(self, change: Callable[[_Kept], _Kept]) -> None:
         try:
             with locked(self._path):
-                sessions = self._read_or_set_aside()
-                if sessions is not None:
-                    write_object(self._path, _dump(change(sessions)[:KEPT]))
+                kept = self._read_or_set_aside()
+                if kept is not None:
+                    write_object(self._path, _dump(change(kept)))
         except OSError as error:
             self._tell(f"Sessions cannot be remembered in {self._path}: {error.strerror or error}.")
 
-    def _read(self) -> list[Saved]:
+    def _read(self) -> _Kept:
         try:
-            return self._parse(read_object(self._path)) or []
+            return self._parse(read_object(self._path)) or NOTHING
         except Damaged:
-            self._change(lambda sessions: sessions)  # where nobody else is just writing it
+            self._change(lambda kept: kept)  # where nobody else is just writing it
         except OSError as error:
             self._tell(f"Remembered sessions cannot be read: {error.strerror or error}.")
-        return []
+        return NOTHING
 
-    def _read_or_set_aside(self) -> list[Saved] | None:
+    def _read_or_set_aside(self) -> _Kept | None:
         """The sessions; None where the file is not for us."""
         try:
             return self._parse(read_object(self._path))
@@ -138,11 +161,11 @@ class Store:
                 f"The file of remembered sessions was damaged: {damage}. It is now {aside}, and "
                 "sessions are remembered anew."
             )
-            return []
+            return NOTHING
 
-    def _parse(self, raw: dict[str, Any] | None) -> list[Saved] | None:
+    def _parse(self, raw: dict[str, Any] | None) -> _Kept | None:
         if raw is None:
-            return []
+            return NOTHING
         if isinstance(version := raw.get("version"), int) and version > VERSION:
             self._tell(
                 f"The remembered sessions in {self._path} were written by a newer agy-kernel. "
@@ -152,7 +175,8 @@ class Store:
         items = raw.get("sessions")
         if version != VERSION or not isinstance(items, list):
             raise Damaged("it does not hold sessions")
-        return [saved for saved in map(_load, items) if saved is not None]
+        sessions = [saved for saved in map(_load, items) if saved is not None]
+        return _Kept(sessions, _texts(raw.get("rungs")))
 
     def _tell(self, sentence: str) -> None:
         if sentence not in self._warned:
@@ -160,13 +184,18 @@ class Store:
             self._warn(sentence)
 
 
+NOTHING = _Kept([], {})
+
+
 def _others(sessions: list[Saved], saved: Saved) -> list[Saved]:
     key = (saved.home, saved.session_id)
     return [other for other in sessions if (other.home, other.session_id) != key]
 
 
-def _dump(sessions: list[Saved]) -> dict[str, Any]:
-    return {"version": VERSION, "sessions": [_dump_one(saved) for saved in sessions]}
+def _dump(kept: _Kept) -> dict[str, Any]:
+    sessions = [_dump_one(saved) for saved in kept.sessions[:KEPT]]
+    rungs = dict(list(kept.rungs.items())[-KEPT_BUILDS:])
+    return {"version": VERSION, "sessions": sessions, "rungs": rungs}
 
 
 def _dump_one(saved: Saved) -> dict[str, Any]:
