@@ -81,7 +81,7 @@ def agent(
 
 def test_thought_and_text(agent: Agent) -> None:
     cell = agent.run(agent.scripts.talk())
-    assert cell.status == "ok"
+    assert cell.status == "ok", (cell.text, agent.kernel.wire()[-12:])
     assert cell.text.index("The user wants a greeting.") < cell.text.index(TEXT)
     assert "thought, 6 words" in cell.text
     assert cell.record["stop_reason"] == "end_turn"
@@ -207,7 +207,7 @@ def test_session_goes_on_after_the_agent_was_killed(agent: Agent) -> None:
     for pid in killed:
         with suppress(ProcessLookupError):  # one may go with the other
             os.kill(pid, signal.SIGKILL)
-    status = "the next prompt starts it"
+    status = "no; the next prompt starts it"
     agent.kernel.wait(lambda: status in agent.kernel.run("%agy status").text, status)
     real.backdate_gemini_sessions(agent.home)
 
