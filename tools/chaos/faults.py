@@ -28,7 +28,8 @@ class Fault:
         steps: what the agent does after it has said its words.
         first: what it does before it says any.
         is_close: whether Stop may come at the very end of the cell. In a Python kernel that can
-            cost the cell its reply, whatever the cell does: there it is left out.
+            cost the cell its reply, whatever the cell does: there it is left out, as is Stop at
+            the very beginning.
         is_within: whether the steps are what is wrong, so that no words come before them which
             would be said after the moment.
         may_go_well: whether the turn may end as if nothing had been.

@@ -59,7 +59,7 @@ def plan(seed: int) -> list[Act]:
 
 def kernel_of(seed: int) -> str:
     """The kernel of a run, so that each fault is met in each that it is meant for."""
-    is_close = any(FAULTS[act.fault].is_close for act in plan(seed))
+    is_close = any(act.is_early or FAULTS[act.fault].is_close for act in plan(seed))
     return KERNELS[0] if is_close else KERNELS[seed // len(FAULTS) % len(KERNELS)]
 
 
