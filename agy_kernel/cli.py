@@ -1,4 +1,4 @@
-"""The command line: ``agy-kernel doctor``, ``install``, ``uninstall`` and ``simulate``."""
+"""The command line: ``agy-kernel doctor``, ``install``, ``simulate``, ``tape`` and others."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ CLOSING = 'The kernel itself is started by Jupyter: choose "Antigravity" in Jupy
 def main(argv: list[str] | None = None) -> int:
     """Run a command; returns the exit status."""
     words = sys.argv[1:] if argv is None else argv
-    if words[:1] == ["simulate"]:  # it has options of its own, --help too
-        return _simulate(words[1:])
     parser = _parser()
-    wanted = parser.parse_args(words)
-    run: Callable[[argparse.Namespace], int] | None = getattr(wanted, "run", None)
-    if run is None:
-        parser.print_help(sys.stderr)
-        return 2
     try:
+        if words and words[0] in ON_THEIR_OWN:
+            return ON_THEIR_OWN[words[0]](words[1:])
+        wanted = parser.parse_args(words)
+        run: Callable[[argparse.Namespace], int] | None = getattr(wanted, "run", None)
+        if run is None:
+            parser.print_help(sys.stderr)
+            return 2
         return run(wanted)
     except AgyError as error:
         print(f"agy-kernel: {error}", file=sys.stderr)
@@ -46,6 +46,8 @@ def _parser() -> argparse.ArgumentParser:
         _add_places(command)
         command.set_defaults(run=run)
     commands.add_parser("simulate", help="be an ACP agent over stdio that needs no account")
+    commands.add_parser("tape", help="record an agent for any client, or read what was recorded")
+    commands.add_parser("replay", help="be an ACP agent over stdio that plays a tape")
     return parser
 
 
@@ -72,6 +74,22 @@ def _simulate(words: list[str]) -> int:
     from .agents import simulator
 
     return simulator.main(words)
+
+
+def _tape(words: list[str]) -> int:
+    from .tapes import command
+
+    return command.tape(words)
+
+
+def _replay(words: list[str]) -> int:
+    from .tapes import command
+
+    return command.replay(words)
+
+
+ON_THEIR_OWN = {"simulate": _simulate, "tape": _tape, "replay": _replay}
+"""Commands that read their own options, ``--help`` too."""
 
 
 def _doctor(wanted: argparse.Namespace) -> int:

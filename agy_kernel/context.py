@@ -19,7 +19,7 @@ from .prompt.gather import Gathered, Request, Surface, gather
 from .prompt.images import Limits
 from .prompt.instructions import NAME, instructions
 from .prompt.recorder import Recorder
-from .prompt.secrets import Masker
+from .secrets import Masker
 
 if TYPE_CHECKING:
     from .settings import Settings

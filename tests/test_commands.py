@@ -105,7 +105,7 @@ def test_a_line_that_does_not_fit_is_a_prompt(line: str) -> None:
         ("statsu", "%agy status"),
         ("models", "%agy model [MODEL]"),
         ("Help", "%agy help [COMMAND]"),
-        ("tapes", "%agy tape [N | save FILE]"),
+        ("tapes", "%agy tape [N | save FILE | start FILE | stop | status]"),
     ],
 )
 def test_a_single_word_that_is_nearly_a_command_is_questioned(word: str, usage: str) -> None:

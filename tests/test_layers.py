@@ -15,7 +15,7 @@ import agy_kernel
 ROOT = Path(agy_kernel.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-BASE = {"errors", "events", "files", "forms", "mcp", "questions", "rules", "text"}
+BASE = {"errors", "events", "files", "forms", "mcp", "questions", "rules", "secrets", "text"}
 MAY_IMPORT = {
     "text": set[str](),
     "errors": {"text"},
@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "files": set[str](),
     "mcp": set[str](),
     "rules": set[str](),
+    "secrets": set[str](),
     "settings": {"mcp", "rules"},
     "acp": BASE,
     "agents": {*BASE, "acp"},

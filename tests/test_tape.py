@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agy_kernel.acp.tape import RING_BYTES, RING_ENTRIES, Tape
+from agy_kernel.acp.tape import FORMAT, RING_BYTES, RING_ENTRIES, Tape
 from agy_kernel.errors import SettingsError
 
 
@@ -102,7 +102,9 @@ def test_the_ring_can_be_saved(tmp_path: Path) -> None:
     path = tmp_path / "saved.jsonl"
     path.write_text("something older and longer than what is saved now, to be replaced\n" * 9)
     assert tape.save(path) == 2
-    assert path.read_text().splitlines() == tape.tail(2)
+    header, *lines = path.read_text().splitlines()
+    assert json.loads(header)["tape"] == FORMAT
+    assert lines == tape.tail(2)
 
 
 @pytest.mark.parametrize("place", ["missing/tape.jsonl", "."])

@@ -209,6 +209,7 @@ class Connection:
                 f"{self._launch.name} speaks version {version!r:.40} of the Agent Client Protocol, "
                 f"and this kernel version {PROTOCOL_VERSION}. Update the older of the two."
             )
+        self._tape.knows(hello)
         self.info = agent_info(hello, self._launch.name)
         self.capabilities = capabilities(hello)
         self._sign_in = replace(self._sign_in, methods=auth_methods(hello))

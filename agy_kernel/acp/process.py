@@ -90,6 +90,7 @@ class AgentProcess:
         await self.stop()
 
     async def _spawn(self) -> tuple[asyncio.SubprocessTransport, Pipes]:
+        self._tape.begins(self._launch.name, self._launch.argv)
         try:
             return await asyncio.get_running_loop().subprocess_exec(
                 lambda: Pipes(self._heard_on_stderr),
@@ -151,6 +152,14 @@ class AgentProcess:
             return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         except ChildProcessError:
             return True
+
+    async def wait_exited(self) -> None:
+        """Wait until the process has ended; its descendants may live on."""
+        await self._pipes.exited.wait()
+
+    def close_stdin(self) -> None:
+        """Tell the agent that no more comes, when all that was written has gone out."""
+        self._pipes.close_stdin()
 
     def stderr_tail(self) -> str:
         """The last lines of stderr, of a very long one its end; codes of a sign-in are left out."""

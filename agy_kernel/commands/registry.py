@@ -158,8 +158,8 @@ ALL = (
     ),
     Command(
         "tape",
-        "[N | save FILE]",
-        "Show the last frames of the wire, or save what is kept.",
+        "[N | save FILE | start FILE | stop | status]",
+        "Show the last frames of the wire, save what is kept, or write all that follows to a file.",
         tape.tape,
         tape.fits,
     ),

@@ -15,7 +15,7 @@ from ..context import own_folder
 from ..conversation.conversation import Conversation
 from ..errors import AgyError
 from ..host import Host
-from ..prompt.secrets import Masker
+from ..secrets import Masker
 from ..settings import Settings
 from ..tables import PlainText
 from ..text import clean

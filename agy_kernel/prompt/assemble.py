@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..events import Capabilities
+from ..secrets import Masker
 from .blocks import Block, Parcel, build, described
 from .cells import Cell
 from .digest import Budget, Surroundings, digest
 from .gather import Gathered
 from .images import Limits, choose
-from .secrets import Masker
 from .tidy import cut
 
 INSTRUCTIONS = 32_000  # bytes

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 from urllib.parse import quote
 
+from ..secrets import Masker
 from .cells import Cell, fingerprint, words
 from .render import cell_text, clean, one_line
-from .secrets import Masker
 from .tidy import cut, encodable, size, tidy
 
 WORTH_CUTTING = 400  # bytes; less of a text says nothing

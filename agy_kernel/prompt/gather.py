@@ -16,6 +16,7 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 from urllib.parse import quote
 
+from ..secrets import Masker
 from . import files, mentions
 from .cells import Cell, words
 from .digest import MentionedCell, Resource
@@ -23,7 +24,6 @@ from .files import Unreadable
 from .mentions import Mention
 from .notebooks import markdown_near, read
 from .objects import Unshowable, is_large, picture_of, text_of
-from .secrets import Masker
 from .variables import Describer
 
 MOST_VARIABLES = 60

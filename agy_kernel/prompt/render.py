@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ..secrets import Masker
 from .cells import Cell, CellOutput
-from .secrets import Masker
 from .tidy import cut, tidy, without_base64
 
 LINE = 100  # characters

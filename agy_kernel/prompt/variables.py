@@ -14,7 +14,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any
 
-from .secrets import Masker, looks_secret
+from ..secrets import Masker, looks_secret
 
 NUMBERS = (bool, int, float, complex, Decimal, type(None))
 TEXTS = (str, bytes, bytearray)

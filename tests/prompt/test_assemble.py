@@ -12,7 +12,7 @@ from agy_kernel.prompt.cells import Cell, CellOutput
 from agy_kernel.prompt.digest import Budget, MentionedCell, Resource
 from agy_kernel.prompt.gather import Gathered
 from agy_kernel.prompt.images import Limits
-from agy_kernel.prompt.secrets import MASK, Masker
+from agy_kernel.secrets import MASK, Masker
 from tests.prompt.pictures import opened, png
 
 NOTEBOOK = "notebook:///a.ipynb"

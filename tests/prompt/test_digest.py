@@ -19,8 +19,8 @@ from agy_kernel.prompt.digest import (
     digest,
     unsent,
 )
-from agy_kernel.prompt.secrets import Masker
 from agy_kernel.prompt.tidy import size
+from agy_kernel.secrets import Masker
 
 NOTEBOOK = "notebook:///a.ipynb"
 AROUND = Surroundings(NOTEBOOK)

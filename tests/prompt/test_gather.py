@@ -17,7 +17,7 @@ from PIL import Image
 from agy_kernel.prompt.cells import Cell, CellOutput
 from agy_kernel.prompt.digest import MentionedCell, Resource
 from agy_kernel.prompt.gather import Gathered, Request, Surface, gather
-from agy_kernel.prompt.secrets import MASK, Masker
+from agy_kernel.secrets import MASK, Masker
 from tests.prompt.pictures import opened, png
 
 URI = "notebook:///it.ipynb"

@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from agy_kernel.prompt.objects import Unshowable, is_large, picture_of, text_of
-from agy_kernel.prompt.secrets import Masker
 from agy_kernel.prompt.variables import Describer
+from agy_kernel.secrets import Masker
 from tests.prompt.pictures import encoded, opened, png
 
 DESCRIBER = Describer(Masker({}))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agy_kernel.prompt.cells import Cell, CellOutput
 from agy_kernel.prompt.render import cell_text, fenced, one_line
-from agy_kernel.prompt.secrets import MASK, Masker
+from agy_kernel.secrets import MASK, Masker
 
 NOTHING = Masker({})
 HUNTER = Masker({"MY_TOKEN": "hunter2hunter2"})

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agy_kernel.prompt.secrets import MASK, Masker, looks_secret
+from agy_kernel.secrets import MASK, Masker, looks_secret
 
 NOTHING = Masker({})
 WORDS = string.ascii_letters + string.digits

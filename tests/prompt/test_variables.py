@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agy_kernel.prompt.secrets import MASK, Masker
 from agy_kernel.prompt.variables import Describer, name_of
+from agy_kernel.secrets import MASK, Masker
 
 DESCRIBER = Describer(Masker({"MY_TOKEN": "hunter2hunter2"}))
 summary = DESCRIBER.summary

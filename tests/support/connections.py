@@ -110,8 +110,8 @@ class _WatchedTape(Tape):
         super().__init__()
         self._passed = passed
 
-    def sent(self, line: bytes) -> None:
-        super().sent(line)
+    def sent(self, line: bytes, is_json: bool = True) -> None:
+        super().sent(line, is_json)
         self._passed.set()
 
 

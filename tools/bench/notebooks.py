@@ -15,7 +15,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from agy_kernel.prompt.cells import Cell, CellOutput
 from agy_kernel.prompt.digest import Budget, Surroundings, digest
 from agy_kernel.prompt.recorder import Recorder
-from agy_kernel.prompt.secrets import Masker
+from agy_kernel.secrets import Masker
 
 from .table import Figure, median, ms
 

@@ -10,9 +10,9 @@ import asyncio
 import signal
 import sys
 
+from ...acp.stdio import Stdin, Stdout
 from .agent import Agent
 from .behaviour import Behaviour, parse
-from .stdio import Stdin, Stdout
 
 __all__ = ["main"]
 

@@ -69,6 +69,9 @@ class Masker:
 
     Args:
         environment: variables; the values of those whose names look secret are masked.
+
+    Attributes:
+        values: what is masked because of where it came from, the longest first.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
@@ -80,11 +83,11 @@ class Masker:
             if len(form) >= SHORTEST and form not in MASK
         }
         # The longest first: one value may begin with another.
-        self._values = sorted(values, key=len, reverse=True)
+        self.values = sorted(values, key=len, reverse=True)
 
     def mask(self, text: str) -> str:
         """The text without secrets."""
-        for value in self._values:
+        for value in self.values:
             text = text.replace(value, MASK)
         for beginning, (pattern, masked) in FORMATS.items():
             if beginning in text:

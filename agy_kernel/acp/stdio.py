@@ -1,4 +1,4 @@
-"""The simulator's own standard input and output, in the form that a ``Peer`` wants."""
+"""This program's own standard input and output, in the form that a ``Peer`` wants."""
 
 from __future__ import annotations
 
