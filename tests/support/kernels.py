@@ -159,7 +159,8 @@ class Kernel(FrontEnd):
             return []
         lines = self._tape.read_bytes().splitlines(keepends=True)
         entries = [json.loads(line) for line in lines if line.endswith(b"\n")]
-        return [e["msg"] for e in entries if direction in (None, e["dir"])]
+        frames = (e for e in entries if "msg" in e)  # no headers
+        return [e["msg"] for e in frames if direction in (None, e["dir"])]
 
     def sent(self, method: str) -> list[Json]:
         """The requests and notifications of one method that the kernel sent."""
