@@ -127,3 +127,73 @@ def test_a_full_disk_ends_the_file_and_not_the_recording(
         "the tape /dev/full ends here: No space left on device"
     ]
     assert [e["msg"] for e in entries(tape)] == [1, 2]
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_each_agent_begins_with_a_header(tmp_path: Path) -> None:
+    path = tmp_path / "tape.jsonl"
+    tape = Tape(path)
+    tape.begins("one", ["one", "--acp"])
+    tape.sent(b"1")
+    tape.begins("two", ["two"])
+    tape.close()
+    one, frame, two = lines_of(path)
+    assert one["tape"] == two["tape"] == FORMAT
+    assert one["agent"] == {"name": "one", "command": ["one", "--acp"]}
+    assert (two["agent"]["name"], frame["msg"]) == ("two", 1)
+    assert one["client"]["name"] == "agy-kernel"
+    assert {"date", "platform"} <= one.keys()
+
+
+def test_a_file_that_is_begun_later_says_whose_traffic_it_has(tmp_path: Path) -> None:
+    tape = Tape()
+    tape.begins("one", ["one"])
+    tape.knows({"agentInfo": {"name": "one", "version": "1.2"}})
+    tape.sent(b"1")
+    tape.start(tmp_path / "a.jsonl")
+    tape.sent(b"2")
+    tape.start(tmp_path / "b.jsonl")
+    tape.sent(b"3")
+    assert (tape.written, tape.is_writing) == (1, True)
+    tape.close()
+    tape.sent(b"4")
+    (first, two), (second, three) = lines_of(tmp_path / "a.jsonl"), lines_of(tmp_path / "b.jsonl")
+    assert first["agent"]["info"] == second["agent"]["info"] == {"name": "one", "version": "1.2"}
+    assert (two["msg"], three["msg"], tape.is_writing) == (2, 3, False)
+
+
+def test_a_file_that_cannot_be_begun_leaves_the_other_one_going(tmp_path: Path) -> None:
+    tape = Tape(tmp_path / "a.jsonl")
+    with pytest.raises(SettingsError):
+        tape.start(tmp_path / "missing" / "b.jsonl")
+    tape.sent(b"1")
+    tape.close()
+    assert tape.path == tmp_path / "a.jsonl"
+    assert [line["msg"] for line in lines_of(tape.path)] == [1]
+
+
+def test_a_file_that_has_grown_is_put_aside(tmp_path: Path) -> None:
+    path = tmp_path / "tape.jsonl"
+    tape = Tape(path, file_bytes=2_000)
+    tape.begins("one", ["one"])
+    for n in range(400):
+        tape.sent(b"%d" % n)
+    tape.close()
+    files = [tmp_path / f"tape.jsonl{end}" for end in (".3", ".2", ".1", "")]
+    assert sorted(tmp_path.iterdir()) == sorted(files)
+    found = [lines_of(file) for file in files]
+    assert all(lines[0]["tape"] == FORMAT for lines in found)
+    kept = [line["msg"] for lines in found for line in lines[1:]]
+    assert kept == list(range(kept[0], 400)) and kept[0] > 0
+    assert all(2_000 < file.stat().st_size < 2_200 for file in files[:-1])
+    assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
+
+
+def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+    path = tmp_path / "tape.jsonl"
+    path.touch(0o644)
+    Tape(path).close()
+    assert path.stat().st_mode & 0o777 == 0o600
