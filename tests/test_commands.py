@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from pathlib import Path
 from types import SimpleNamespace
@@ -61,6 +62,9 @@ def command(line: str) -> tuple[str, list[str]]:
         ("tape", "tape", []),
         ("tape 20", "tape", ["20"]),
         ("tape save ~/x.jsonl", "tape", ["save", "~/x.jsonl"]),
+        ("tape start ~/x.jsonl", "tape", ["start", "~/x.jsonl"]),
+        ("tape stop", "tape", ["stop"]),
+        ("tape status", "tape", ["status"]),
         ("help", "help", []),
         ("help tape", "help", ["tape"]),
         ("new --help", "help", ["new"]),
@@ -85,6 +89,8 @@ def test_a_line_that_fits_is_a_command(line: str, name: str, words: list[str]) -
         "tape 3 4",
         "tape save",
         "tape save a b",
+        "tape start",
+        "tape stop it",
         "what is new?",
         "explain --help",
         "hello",
@@ -281,6 +287,30 @@ def test_of_calls_with_one_id_the_last_is_meant(host: Host) -> None:
     host.turns.append(shown(printed("call_1", "first turn")))
     host.turns.append(shown(printed("call_1", "second turn")))
     assert run(host, "output call_1").endswith("\nsecond turn")
+
+
+def test_a_tape_is_started_and_stopped(host: Host, tmp_path: Path) -> None:
+    path, tape = tmp_path / "x.jsonl", host.conversations.tape
+    tape.sent(b'{"id": 1}')
+    assert run(host, "tape status") == "The wire is kept in memory."
+    assert run(host, "tape stop") == "No file is being written."
+    assert run(host, f"tape start {path}") == f"The wire is written to `{path}`, 0 frames so far."
+    tape.sent(b'{"id": 2}')
+    assert run(host, "tape status") == f"The wire is written to `{path}`, 1 frames so far."
+    assert run(host, "tape stop") == f"1 frames are in `{path}`."
+    tape.sent(b'{"id": 3}')
+    assert [json.loads(line).get("msg") for line in path.read_text().splitlines()] == [
+        None,
+        {"id": 2},
+    ]
+    with pytest.raises(SettingsError, match="cannot be written: No such file or directory"):
+        run(host, f"tape start {tmp_path}/no/such/folder")
+
+
+def test_a_tape_that_is_started_in_a_session_says_what_it_lacks(host: Host, tmp_path: Path) -> None:
+    host.conversation._listener.hear("s1", SessionOpened(SessionState("s1", {"model": MODELS})))
+    assert "can be replayed" in run(host, f"tape start {tmp_path}/x.jsonl")
+    host.conversations.tape.close()
 
 
 def test_tape_shows_the_last_frames_and_saves_them(host: Host, tmp_path: Path) -> None:

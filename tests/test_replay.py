@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -13,7 +15,7 @@ import pytest
 
 from agy_kernel.acp.jsonrpc import Peer
 from agy_kernel.acp.privacy import Privacy
-from agy_kernel.errors import AgentError, RequestFailed
+from agy_kernel.errors import RequestFailed
 from agy_kernel.tapes.reading import TapeError, of_run, read
 from agy_kernel.tapes.replay import Replay, Speed
 from tests.support.tapes import (
@@ -351,7 +353,27 @@ async def test_a_tape_that_was_edited_ends_the_replay_at_that_line(tmp_path: Pat
         client.peer.call("session/new", {"cwd": "/", "mcpServers": []})
         with pytest.raises(TapeError, match=r"line 5: no line of a tape: it is no JSON"):
             await serving
-        with pytest.raises(AgentError):
-            out.reader.feed_eof()
-            await client.peer.wait_lost()
-            client.peer.call("anything")
+
+
+async def test_a_long_tape_takes_the_memory_of_a_piece(tmp_path: Path) -> None:
+    path, count = tmp_path / "t", 12_000
+    line = json.dumps({"t": 1.0, **chunk("x" * 4_000)}).encode() + b"\n"
+    write(path, [*opening(), prompt(3, "go")])
+    with path.open("ab") as file:
+        file.writelines(line for _ in range(count))
+        file.write(json.dumps({"t": 1.0, **answered(3, END)}).encode() + b"\n")
+    code = (
+        "import resource, sys; from agy_kernel.cli import main; status = main(sys.argv[1:]); "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    )
+    pipe = asyncio.subprocess.PIPE
+    argv = (sys.executable, "-c", code, "replay", str(path))
+    replay = await asyncio.create_subprocess_exec(*argv, stdin=pipe, stdout=pipe, stderr=pipe)
+    assert replay.stdin is not None
+    lines = [line["msg"] for line in [*opening(), prompt(3, "go")] if line["dir"] == "c2a"]
+    replay.stdin.write(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    assert replay.stdout is not None
+    heard = [await replay.stdout.readline() for _ in range(count + len(lines))]
+    assert json.loads(heard[-1]) == {"jsonrpc": "2.0", "id": 3, "result": END}
+    _, err = await replay.communicate(b"")
+    assert (replay.returncode, int(err) < 150_000) == (0, True)  # KB; the tape alone has 50 MB

@@ -187,7 +187,8 @@ def test_a_file_that_has_grown_is_put_aside(tmp_path: Path) -> None:
     found = [lines_of(file) for file in files]
     assert all(lines[0]["tape"] == FORMAT for lines in found)
     kept = [line["msg"] for lines in found for line in lines[1:]]
-    assert kept == list(range(kept[0], 400)) and kept[0] > 0
+    assert kept == list(range(kept[0], 400))
+    assert kept[0] > 0
     assert all(2_000 < file.stat().st_size < 2_200 for file in files[:-1])
     assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
 

@@ -84,8 +84,8 @@ async def _pass_all_through(agent: AgentProcess, tape: Tape) -> int:
 async def _inward(agent: AgentProcess, tape: Tape) -> None:
     stdin, frames = Stdin(), FrameSplitter()
     while data := await stdin.read(READ_SIZE):
-        agent.stdin.write(data)
         _note(frames.feed(data), tape.sent)
+        agent.stdin.write(data)
     _note([frames.rest()], tape.sent)
     agent.close_stdin()
 
@@ -93,9 +93,10 @@ async def _inward(agent: AgentProcess, tape: Tape) -> None:
 async def _outward(agent: AgentProcess, tape: Tape) -> None:
     stdout, frames = Stdout(), FrameSplitter()
     while data := await agent.stdout.read(READ_SIZE):
+        # First, so that no reply can come before it on the tape.
+        _note(frames.feed(data), tape.received)
         # In a thread: a client that does not read now may still write.
         await asyncio.to_thread(stdout.write, data)
-        _note(frames.feed(data), tape.received)
     _note([frames.rest()], tape.received)
 
 
