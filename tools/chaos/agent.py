@@ -22,10 +22,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from agy_kernel.acp.stdio import Stdin, Stdout
 from agy_kernel.agents.simulator import script
 from agy_kernel.agents.simulator.agent import Agent
 from agy_kernel.agents.simulator.behaviour import parse
-from agy_kernel.agents.simulator.stdio import Stdin, Stdout
 from agy_kernel.agents.simulator.turn import Turn
 from agy_kernel.errors import RequestFailed
 
