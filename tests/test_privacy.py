@@ -68,6 +68,17 @@ def test_a_chunk_behind_harmless_ones_is_still_searched() -> None:
     }
 
 
+def test_what_begins_like_a_chunk_and_is_none_is_read() -> None:
+    privacy = Privacy({}, "", "")
+    said = {"content": {"type": "text", "text": "x"}, "sessionUpdate": "agent_message_chunk"}
+    other = said | {"sessionUpdate": "tool_call", "rawInput": {"token": "abc"}}
+    for update in (said, said):
+        line = json.dumps({"params": {"update": update}})
+        assert privacy.line(line) == line
+    cleaned = json.loads(privacy.line(json.dumps({"params": {"update": other}})))
+    assert cleaned["params"]["update"]["rawInput"] == {"token": "[secret masked]"}
+
+
 def test_letters_that_json_escapes_hide_nothing() -> None:
     line = json.dumps(chunk("in /home/mary")).replace("/", "\\/").replace("mary", "m\\u0061ry")
     assert json.loads(PRIVACY.line(line)) == chunk("in <home>")

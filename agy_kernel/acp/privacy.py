@@ -134,11 +134,11 @@ class Privacy:
 
     def _is_harmless_chunk(self, text: str) -> bool:
         """Whether it is a chunk without anything to hide; what stands before its text repeats."""
+        if CHUNKS[0] not in text and CHUNKS[1] not in text:
+            return False
         at = text.find(TEXT) + len(TEXT)
         head = text[:at]
-        if head == self._head:
-            return not self._marks.are_in(text[at:])
-        if (CHUNKS[0] not in head and CHUNKS[1] not in head) or self._marks.are_in(text):
+        if self._marks.are_in(text[at:] if head == self._head else text):
             return False
         self._head = head
         return True

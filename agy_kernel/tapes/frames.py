@@ -42,6 +42,12 @@ class Frame(NamedTuple):
         return self.kind == "response" and self.message.get("error") is not None
 
     @property
+    def error_code(self) -> Any:
+        """The code of an error, of whatever type it came; None where there is none."""
+        error = self.message.get("error") if self.kind == "response" else None
+        return error.get("code") if isinstance(error, dict) else None
+
+    @property
     def update(self) -> str:
         """The kind of a ``session/update``; empty for all else."""
         body = self.body

@@ -11,13 +11,13 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..acp.jsonrpc import Peer, Reader, Writer
 from ..acp.privacy import Privacy
 from ..errors import INTERNAL_ERROR, RequestFailed
 from .ahead import Ahead
+from .arrived import Arrived, Departures, settle
 from .frames import Frame
 from .meaning import departure, difference
 from .names import Names
@@ -26,16 +26,6 @@ from .reading import Entry, Header
 Speed = Literal["real", "at-once"]
 OPTIONAL = "$/"
 """How methods begin that the protocol lets anyone leave out."""
-
-
-@dataclass(eq=False)
-class Arrived:
-    """A request or notification of the client's; a request has an answer to be given."""
-
-    method: str
-    params: Any
-    answer: asyncio.Future[Any] | None = None
-    written: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Replay:
@@ -71,7 +61,7 @@ class Replay:
         self._given_up: set[str] = set()  # the tape's ids of requests that were failed
         self._anchor: tuple[float, float] | None = None
         self._is_over = False
-        self.departures = 0
+        self._departures = Departures(say)
 
     async def serve(self) -> int:
         """Play until the client has gone; returns how often it departed from the tape.
@@ -90,7 +80,7 @@ class Replay:
                 self._is_over = True
                 playing.cancel()
                 gone.cancel()
-        return self.departures
+        return self._departures.count
 
     # -- what the client sends
 
@@ -175,9 +165,9 @@ class Replay:
                 str(found.get("message", "error")),
                 found.get("data"),
             )
-            _settle(request, failed)
+            settle(request, failed)
         else:
-            _settle(request, body)
+            settle(request, body)
         await request.written.wait()
 
     def _ask(self, frame: Frame) -> None:
@@ -197,12 +187,12 @@ class Replay:
         if error is not None and not isinstance(error, RequestFailed):
             return
         if error is not None or taped.is_error:
-            one, other = _code(taped), error.code if isinstance(error, RequestFailed) else None
+            one, other = taped.error_code, error.code if isinstance(error, RequestFailed) else None
             found = f"the error is {other}, not {one}" if one != other else ""
         else:
             found = difference(taped.body, self._names.as_taped(reply.result()), "result")
         if found:
-            self._give_up(self._departed(taped, f"the answer to {taped.method}", found))
+            self._give_up(self._departures.add(taped, f"the answer to {taped.method}", found))
 
     # -- the client's side of it
 
@@ -238,8 +228,8 @@ class Replay:
                 self._found(frame, arrived)
                 return
             why = why or found
-        failed = self._departed(frames[0], _called(arrived), why)
-        _settle(arrived, failed)
+        failed = self._departures.add(frames[0], arrived.name, why)
+        settle(arrived, failed)
 
     def _found(self, frame: Frame, arrived: Arrived) -> None:
         self._names.learn(frame.body, arrived.params)
@@ -252,58 +242,18 @@ class Replay:
         words = f"the tape ends at line {line}"
         for request in self._open.values():
             self._say(f"replay: {words}, without an answer to {request.method}")
-            _settle(request, RequestFailed(INTERNAL_ERROR, f"{words}, without an answer"))
+            settle(request, RequestFailed(INTERNAL_ERROR, f"{words}, without an answer"))
         while True:
             while self._arrived:
                 arrived = self._arrived.popleft()
-                _settle(arrived, self._departed(None, _called(arrived), ""))
+                settle(arrived, self._departures.add_behind_the_end(self._tape.line, arrived.name))
             self._news.clear()
             await self._wait_for_news()
-
-    # -- where it departs
-
-    def _departed(self, expected: Frame | None, got: str, why: str) -> RequestFailed:
-        """The client has sent something else; says where, and what the tape has there."""
-        self.departures += 1
-        line = expected.entry.line if expected else self._tape.line
-        if expected is None:
-            words = f"the tape ends at line {line}, and the client sent {got}"
-        elif why:
-            words = f"the client departs from the tape at line {line} with {got}: {why}"
-        else:
-            words = f"at line {line} the tape has {_taped(expected)}, and the client sent {got}"
-        self._say(f"replay: {words}")
-        wanted = _taped(expected) if expected else None
-        place = {"line": line, "expected": wanted, "got": got, "difference": why or None}
-        return RequestFailed(INTERNAL_ERROR, words, place)
 
     def _give_up(self, failed: RequestFailed) -> None:
         """What the agent did next it did not do after this: what runs is ended."""
         for taped, request in self._open.items():
             self._given_up.add(taped)
-            _settle(request, failed)
+            settle(request, failed)
         self._open.clear()
         self._news.set()
-
-
-def _settle(arrived: Arrived, result: Any) -> None:
-    if arrived.answer is None or arrived.answer.done():
-        return
-    if isinstance(result, RequestFailed):
-        arrived.answer.set_exception(result)
-    else:
-        arrived.answer.set_result(result)
-
-
-def _called(arrived: Arrived) -> str:
-    return arrived.method if arrived.answer else f"the notification {arrived.method}"
-
-
-def _taped(frame: Frame) -> str:
-    words = {"response": "an answer to ", "notification": "the notification "}.get(frame.kind, "")
-    return f"{words}{frame.method}"
-
-
-def _code(frame: Frame) -> Any:
-    error = frame.message.get("error")
-    return error.get("code") if isinstance(error, dict) else None

@@ -45,9 +45,7 @@ class Facts:
             return
         who = "agent" if frame.entry.direction == "a2c" else "client"
         if frame.is_error:
-            error = frame.message["error"]
-            code = error.get("code") if isinstance(error, dict) else None
-            self._note(f"{who}: error {code} to {frame.method}", frame)
+            self._note(f"{who}: error {frame.error_code} to {frame.method}", frame)
             return
         what = " ".join(part for part in (frame.method, frame.update) if part)
         name = (
