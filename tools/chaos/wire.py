@@ -103,7 +103,7 @@ class Wire:
 def _parse(lines: list[bytes]) -> Iterator[tuple[str, Frame]]:
     for line in lines:
         entry = json.loads(line)
-        if isinstance(entry["msg"], dict):
+        if isinstance(entry.get("msg"), dict):
             yield entry["dir"], entry["msg"]
 
 
