@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 # The tests mostly wait, so several files at a time; the tests of a file share a kernel.
-PYTEST := $(BIN)/python -m pytest -q --numprocesses auto --dist loadfile
+WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
+PYTEST := $(BIN)/python -m pytest -q --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 COLLABORATION := build/collaboration/.ready
 # The oldest ipykernel that we support; the newest is in .venv.
 OLDEST := build/ipykernel-6.31.0

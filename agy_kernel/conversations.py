@@ -17,6 +17,7 @@ from .conversation.conversation import Conversation
 from .conversation.engine import Engine, EventSink
 from .conversation.store import Home, Saved, Store
 from .events import MODE
+from .kernels import runs_elsewhere, this_kernel
 
 if TYPE_CHECKING:
     from .configuration import Configuration
@@ -94,6 +95,7 @@ class Conversations:
             conversation.title or "",
             told,
             wishes,
+            kernel=this_kernel(),
         )
         self.store.remember(saved, self._rungs)
 
@@ -102,11 +104,25 @@ class Conversations:
         warnings, self.warnings[:] = list(self.warnings), []
         return warnings
 
+    def _earlier(self, home: Home) -> Saved | None:
+        """The session to go on with: the last one that no other kernel is using."""
+        pids: list[int] = []
+        for saved in self.store.at(home):
+            if (pid := runs_elsewhere(saved.kernel)) is None:
+                return saved
+            pids.append(pid)
+        if pids:
+            self.warnings.append(
+                f"Another kernel of this notebook (process {pids[0]}) uses its session, so a new "
+                "one begins here."
+            )
+        return None
+
     def _new(self, agent: str) -> tuple[Home, Conversation]:
         settings = self._configuration().settings
         launch = catalogue.find(agent, settings.acp_bin)
         home = Home(settings.engine, agent, notebook_folder(), self._notebook())
-        saved = self.store.of(home)
+        saved = self._earlier(home)
         for build, rung in self.store.rungs.items():
             self._rungs.setdefault(build, rung)
         if saved is not None:

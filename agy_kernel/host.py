@@ -151,10 +151,13 @@ class Host:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """One turn at a time, but for one that a widget's own code begins within another."""
+        is_mine = False
         try:
             with interrupts(signal.default_int_handler):
-                self._turn.acquire()
+                is_mine = self._turn.acquire()
         except KeyboardInterrupt:
+            if is_mine:
+                self._turn.release()
             raise TurnCancelled("stopped while another turn was running.") from None
         try:
             yield

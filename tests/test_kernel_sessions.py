@@ -77,6 +77,25 @@ def test_a_damaged_store_is_said_and_a_new_session_begins(kernel: Kernel) -> Non
     assert "The file of remembered sessions was damaged" in cell.text
 
 
+def test_two_kernels_of_one_notebook_do_not_share_a_session(
+    start_kernel: StartKernel, notebook: Path, tmp_path: Path
+) -> None:
+    agent = f"{SIMULATOR} --state {tmp_path / 'state'}"
+    data = {"JPY_SESSION_NAME": str(notebook), "JUPYTER_DATA_DIR": str(tmp_path / "data")}
+    kernel, other = start_kernel(agent, data), start_kernel(agent, data)
+    before = session(kernel, "hello")
+    cell = other.run("hello")
+    assert cell.record["session_id"] != before
+    assert f"Another kernel of this notebook (process {kernel.pid}) uses its session" in cell.text
+    assert session(kernel, "hello") == before
+    other.restart()
+    assert session(other, "hello") == cell.record["session_id"]
+    session(kernel, "hello")
+    kernel.shutdown()
+    other.restart()
+    assert session(other, "hello") == before
+
+
 def test_a_kernel_without_a_notebook_begins_anew(start_kernel: StartKernel) -> None:
     kernel = start_kernel()
     before = session(kernel, "hello")

@@ -221,12 +221,8 @@ def test_engine_rollback(tmp_path: Path) -> None:
     store.remember(Saved(Home("acp", *place), "ours"))
     store.remember(Saved(Home("acp", *place), "ours, later"))
     store.forget("ours")
-    found = store.of(other)
-    assert found is not None
-    assert found.session_id == "theirs"
-    ours = store.of(Home("acp", *place))
-    assert ours is not None
-    assert ours.session_id == "ours, later"
+    assert [saved.session_id for saved in store.at(other)] == ["theirs"]
+    assert [saved.session_id for saved in store.at(Home("acp", *place))] == ["ours, later"]
 
 
 # -- models

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from agy_kernel.acp import sessions as acp_sessions
+from agy_kernel.acp.servers import as_params
 from agy_kernel.conversation.history import History, Said, history
 from agy_kernel.conversation.known import GREETING
 from agy_kernel.conversation.ladder import CANCEL, KILL, TERMINATE, ladder
 from agy_kernel.conversation.transcript import Transcript, fold
 from agy_kernel.errors import AgentStartFailed, CommandError, RequestFailed
 from agy_kernel.events import (
+    Capabilities,
     Event,
     Notice,
     Replayed,
@@ -452,35 +454,34 @@ SERVERS = {
 }
 
 
+def test_mcp_servers_are_sent_as_the_protocol_has_them() -> None:
+    assert as_params(SERVERS, Capabilities(mcp_http=True)) == [
+        {
+            "name": "nb",
+            "command": "serve",
+            "args": ["--stdio"],
+            "env": [{"name": "K", "value": "v"}],
+        },
+        {
+            "type": "http",
+            "name": "web",
+            "url": "https://h/x",
+            "headers": [{"name": "A", "value": "b"}],
+        },
+    ]
+
+
 @pytest.mark.report(92)
 async def test_the_user_s_mcp_servers_go_to_every_opening_and_dropped_ones_are_named() -> None:
-    http = can(mcpCapabilities={"http": True})
-    script = [
-        *http,
-        *new_session(),
-        *asked("session/load", {}),
-        *asked("session/fork", {"sessionId": "s2"}),
-    ]
+    script = [*can(mcpCapabilities={"http": True}), *new_session(), *asked("session/load", {})]
+    script += asked("session/fork", {"sessionId": "s2"})
     async with started(*script, servers=SERVERS) as it:
         await it.connection.open_session("new", "/w")
         await it.connection.open_session("load", "/w", "s1")
         await it.connection.open_session("fork", "/w", "s1")
-        given = [
-            {
-                "name": "nb",
-                "command": "serve",
-                "args": ["--stdio"],
-                "env": [{"name": "K", "value": "v"}],
-            },
-            {
-                "type": "http",
-                "name": "web",
-                "url": "https://h/x",
-                "headers": [{"name": "A", "value": "b"}],
-            },
-        ]
         for method in ("session/new", "session/load", "session/fork"):
-            assert it.wire.sent(method)[0]["params"]["mcpServers"] == given
+            (sent,) = it.wire.sent(method)
+            assert [server["name"] for server in sent["params"]["mcpServers"]] == ["nb", "web"]
         assert [notice.text for notice in it.all.of(Notice)] == [
             "The MCP server 'old' was not given to the agent: it does not take servers of type sse."
         ]

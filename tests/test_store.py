@@ -38,7 +38,7 @@ def kept(tmp_path: Path) -> Kept:
 
 def test_a_session_is_found_by_another_kernel(kept: Kept) -> None:
     kept.open().remember(SAVED)
-    assert kept.open().of(HOME) == replace(SAVED, used=1_000.0)
+    assert kept.open().at(HOME) == [replace(SAVED, used=1_000.0)]
     assert kept.open().find("s1") == replace(SAVED, used=1_000.0)
     assert not kept.warnings
     assert kept.path.stat().st_mode & 0o777 == 0o600
@@ -57,18 +57,15 @@ def test_conversations_of_different_places_never_meet(kept: Kept, other: Home) -
     store = kept.open()
     store.remember(SAVED)
     store.remember(Saved(other, "s1"))  # ids are the agent's own, and may be the same
-    found, theirs = store.of(HOME), store.of(other)
-    assert found is not None
-    assert found.title == "A title"
-    assert theirs is not None
-    assert theirs.title == ""
+    assert [saved.title for saved in store.at(HOME)] == ["A title"]
+    assert [saved.title for saved in store.at(other)] == [""]
 
 
 def test_without_a_notebook_nothing_is_resumed_unasked(kept: Kept) -> None:
     store = kept.open()
     nowhere = replace(HOME, notebook="")
     store.remember(Saved(nowhere, "s9"))
-    assert store.of(nowhere) is None
+    assert store.at(nowhere) == []
     assert [s.session_id for s in store.sessions("acp", "antigravity", "/work")] == ["s9"]
 
 
@@ -81,9 +78,7 @@ def test_the_last_used_comes_first_even_when_the_clock_goes_back(kept: Kept) -> 
     store.remember(replace(SAVED, session_id="c"))
     found = store.sessions("acp", "antigravity", "/work")
     assert [s.session_id for s in found] == ["c", "a", "b"]
-    last = store.of(HOME)
-    assert last is not None
-    assert last.session_id == "c"
+    assert store.at(HOME)[0].session_id == "c"
 
 
 def test_what_stops_which_build_is_known_to_all_kernels(kept: Kept) -> None:
@@ -97,7 +92,7 @@ def test_what_is_forgotten_is_gone(kept: Kept) -> None:
     store = kept.open()
     store.remember(SAVED)
     store.forget("s1")
-    assert store.of(HOME) is None
+    assert store.at(HOME) == []
 
 
 def test_it_does_not_grow_for_ever(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +114,7 @@ def test_a_damaged_file_is_set_aside_and_said_once(kept: Kept, damage: str) -> N
     kept.path.parent.mkdir()
     kept.path.write_text(damage, encoding="latin-1")
     store = kept.open()
-    assert store.of(HOME) is None
+    assert store.at(HOME) == []
     store.remember(SAVED)
     assert store.find("s1") is not None
     (aside,) = kept.path.parent.glob("*.damaged-*")
@@ -142,7 +137,7 @@ def test_a_file_of_a_newer_version_is_left_alone(kept: Kept) -> None:
     kept.path.write_text('{"version": 99, "anything": []}')
     store = kept.open()
     store.remember(SAVED)
-    assert store.of(HOME) is None
+    assert store.at(HOME) == []
     assert json.loads(kept.path.read_text()) == {"version": 99, "anything": []}
     (warning,) = kept.warnings
     assert "newer agy-kernel" in warning
@@ -152,7 +147,7 @@ def test_a_folder_in_its_place_is_said_and_loses_nothing_else(kept: Kept) -> Non
     kept.path.mkdir(parents=True)
     store = kept.open()
     store.remember(SAVED)
-    assert store.of(HOME) is None
+    assert store.at(HOME) == []
     assert len(kept.warnings) == 2
     assert all("directory" in warning for warning in kept.warnings)
 

@@ -57,6 +57,7 @@ class Saved:
         told: what of the notebook it has been told.
         wishes: what the user wanted to be chosen in it: id of the choice by what it is of.
         used: when it was used last, in seconds since 1970.
+        kernel: names the kernel that used it last; empty where that is not known.
     """
 
     home: Home
@@ -65,6 +66,7 @@ class Saved:
     told: Told = Told()
     wishes: Mapping[str, str] = field(default_factory=dict)
     used: float = 0.0
+    kernel: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +92,11 @@ class Store:
         self._path, self._warn, self._now = path, warn, now
         self._warned: set[str] = set()
 
-    def of(self, home: Home) -> Saved | None:
-        """The session that was used last in a home; None without a notebook to know it by."""
+    def at(self, home: Home) -> list[Saved]:
+        """The sessions of a home, the last used one first; none without a notebook to know it."""
         if not home.notebook:
-            return None
-        return next((saved for saved in self._read().sessions if saved.home == home), None)
+            return []
+        return [saved for saved in self._read().sessions if saved.home == home]
 
     def find(self, session_id: str) -> Saved | None:
         """The session with this id."""
@@ -211,6 +213,7 @@ def _dump_one(saved: Saved) -> dict[str, Any]:
         "told": {"instructions": told.instructions, "cells": cells},
         "wishes": dict(saved.wishes),
         "used": saved.used,
+        "kernel": saved.kernel,
     }
 
 
@@ -228,6 +231,7 @@ def _load(raw: Any) -> Saved | None:
         _load_told(raw.get("told")),
         _texts(raw.get("wishes")),
         float(used) if isinstance(used, (int, float)) else 0.0,
+        str(raw.get("kernel", "")),
     )
 
 
