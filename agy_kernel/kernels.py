@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import socket
+from typing import TYPE_CHECKING
 
-import psutil
+if TYPE_CHECKING:
+    import psutil
 
 
 def this_kernel() -> str:
@@ -13,11 +15,15 @@ def this_kernel() -> str:
 
     An id alone is used again by other processes.
     """
+    import psutil
+
     return _name(psutil.Process(os.getpid()))
 
 
 def runs_elsewhere(name: str) -> int | None:
     """The process id of a kernel of this machine that still runs and is not this one."""
+    import psutil
+
     host, _, rest = name.partition(" ")
     pid = rest.partition(" ")[0]
     if host != socket.gethostname() or not pid.isdecimal() or int(pid) == os.getpid():
