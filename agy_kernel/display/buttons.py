@@ -9,6 +9,7 @@ from ..rules import Rule
 from .ask import Give
 from .html import escape, frame
 from .labels import Label, labels, visible
+from .place import Place
 
 AGAIN = "!"
 LONGEST = 80  # characters
@@ -21,10 +22,12 @@ class Buttons:
         question: what is asked.
         html: what exactly would run.
         summary: the same in one line of text.
+        place: paths inside it are shown relative to it.
     """
 
-    def __init__(self, question: Permission, html: str, summary: str) -> None:
+    def __init__(self, question: Permission, html: str, summary: str, place: Place) -> None:
         self._question, self._html, self._summary = question, html, summary
+        self._place = place
         self._labelled = list(zip(question.options, labels(question.options), strict=True))
         self._buttons: list[Any] = []
         self._box: Any = None
@@ -39,7 +42,7 @@ class Buttons:
         if self._question.again is None:
             return widgets.VBox([what, row])
         layout = widgets.Layout(width="auto")
-        words = f"Don't ask again in this session about {_about(self._question.again)}"
+        words = f"Don't ask again in this session about {_about(self._question.again, self._place)}"
         self._box = widgets.Checkbox(description=words, indent=False, layout=layout)
         return widgets.VBox([what, self._box, row])
 
@@ -60,7 +63,7 @@ class Buttons:
             note = f"  (warning: {option.warning})" if option.warning else ""
             lines.append(f"  {number}. {label.text}{note}")
         if self._question.again is not None:
-            about = _about(self._question.again)
+            about = _about(self._question.again, self._place)
             lines.append(f"  A ! behind the number: don't ask again in this session about {about}")
         return "\n".join(lines)
 
@@ -102,13 +105,13 @@ class Buttons:
         return self._box is not None and bool(self._box.value)
 
 
-def _about(rule: Rule) -> str:
+def _about(rule: Rule, place: Place) -> str:
     """What a rule is about, in a few words of ours."""
     if rule.command:
         return "this very command"
     if rule.server:
         return _short(f"the tool {rule.tool} of {rule.server}")
-    return _short(f"{rule.kind} of {rule.path}")
+    return _short(f"{rule.kind} of {place.relative(rule.path)}")
 
 
 def _short(text: str) -> str:

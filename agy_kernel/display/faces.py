@@ -31,7 +31,7 @@ def face_of(entry: Entry, place: Place, on_a_console: bool = False) -> Face:
         return _face_of_inquiry(entry.question, on_a_console)
     assert isinstance(entry, ToolCall)
     assert entry.question is not None
-    return Buttons(entry.question, request(entry, place), as_text(entry, place))
+    return Buttons(entry.question, request(entry, place), as_text(entry, place), place)
 
 
 def _face_of_inquiry(question: Form | Link | SignInPage | Confirmation, on_a_console: bool) -> Face:
