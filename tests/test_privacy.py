@@ -113,8 +113,9 @@ def test_keys_that_are_paths_are_cleaned_and_words_of_the_protocol_are_not() -> 
 
 @pytest.mark.parametrize("user", ["root", "user", "jovyan", "me"])
 def test_a_name_that_tells_of_nobody_stays(user: str) -> None:
-    assert Privacy({}, "/root", user).text(f"{user} in /root/x, /srv/root") == (
-        f"{user} in <home>/x, /srv/root"
+    home = f"/home/{user}"
+    assert Privacy({}, home, user).text(f"{user} in {home}/x, /srv/{user}") == (
+        f"{user} in <home>/x, /srv/{user}"
     )
 
 

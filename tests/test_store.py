@@ -14,7 +14,7 @@ import pytest
 from agy_kernel.conversation import store as module
 from agy_kernel.conversation.store import Home, Saved, Store, Told
 
-HOME = Home("acp", "antigravity", "/work", "/work/a.ipynb")
+HOME = Home("acp", "antigravity", "/folder", "/folder/a.ipynb")
 SAVED = Saved(HOME, "s1", "A title", Told(True, {"c1": "f1"}))
 
 
@@ -50,7 +50,7 @@ def test_a_session_is_found_by_another_kernel(kept: Kept) -> None:
         replace(HOME, engine="stream-json"),
         replace(HOME, agent="gemini"),
         replace(HOME, folder="/other"),
-        replace(HOME, notebook="/work/b.ipynb"),
+        replace(HOME, notebook="/folder/b.ipynb"),
     ],
 )
 def test_conversations_of_different_places_never_meet(kept: Kept, other: Home) -> None:
@@ -66,7 +66,7 @@ def test_without_a_notebook_nothing_is_resumed_unasked(kept: Kept) -> None:
     nowhere = replace(HOME, notebook="")
     store.remember(Saved(nowhere, "s9"))
     assert store.at(nowhere) == []
-    assert [s.session_id for s in store.sessions("acp", "antigravity", "/work")] == ["s9"]
+    assert [s.session_id for s in store.sessions("acp", "antigravity", "/folder")] == ["s9"]
 
 
 def test_the_last_used_comes_first_even_when_the_clock_goes_back(kept: Kept) -> None:
@@ -76,7 +76,7 @@ def test_the_last_used_comes_first_even_when_the_clock_goes_back(kept: Kept) -> 
         store.remember(replace(SAVED, session_id=session))
     kept.clock = 0.0
     store.remember(replace(SAVED, session_id="c"))
-    found = store.sessions("acp", "antigravity", "/work")
+    found = store.sessions("acp", "antigravity", "/folder")
     assert [s.session_id for s in found] == ["c", "a", "b"]
     assert store.at(HOME)[0].session_id == "c"
 
@@ -102,7 +102,7 @@ def test_it_does_not_grow_for_ever(kept: Kept, monkeypatch: pytest.MonkeyPatch) 
     for n in range(5):
         cells = {f"c{i}": "f" for i in range(4)}
         store.remember(Saved(HOME, f"s{n}", told=Told(cells=cells)))
-    found = store.sessions("acp", "antigravity", "/work")
+    found = store.sessions("acp", "antigravity", "/folder")
     assert [s.session_id for s in found] == ["s4", "s3", "s2"]
     assert list(found[0].told.cells) == ["c2", "c3"]
 
@@ -129,7 +129,7 @@ def test_bad_members_are_passed_over(kept: Kept) -> None:
     raw["sessions"] += [5, {}, {**raw["sessions"][0], "session": None}]
     raw["sessions"][0]["told"] = "nothing"
     kept.path.write_text(json.dumps(raw))
-    assert [s.told for s in kept.open().sessions("acp", "antigravity", "/work")] == [Told()]
+    assert [s.told for s in kept.open().sessions("acp", "antigravity", "/folder")] == [Told()]
 
 
 def test_a_file_of_a_newer_version_is_left_alone(kept: Kept) -> None:

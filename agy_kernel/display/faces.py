@@ -6,12 +6,11 @@ from ..conversation.transcript import Entry, Inquiry, ToolCall
 from ..questions import Confirmation, Form, Link, Question, SignInPage
 from .ask import Face
 from .buttons import Buttons
-from .confirm import ConfirmationFace
 from .form import FormFace
-from .link import LinkFace
 from .place import Place
 from .signin_page import SignInFace
 from .tools import as_text, request
+from .yes_no import YesNoFace, confirmation_words, link_words
 
 
 def question_of(entry: Entry) -> Question | None:
@@ -39,8 +38,8 @@ def _face_of_inquiry(question: Form | Link | SignInPage | Confirmation, on_a_con
         case Form():
             return FormFace(question)
         case Link():
-            return LinkFace(question)
+            return YesNoFace(link_words(question))
         case SignInPage():
             return SignInFace(question, with_link=on_a_console)
         case Confirmation():
-            return ConfirmationFace(question)
+            return YesNoFace(confirmation_words(question))
