@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_core.paths import jupyter_config_dir
 
+from .abilities import Capabilities
 from .conversation.store import Told
-from .events import Capabilities
 from .prompt.assemble import Assembled, Ration, assemble
 from .prompt.digest import Budget
 from .prompt.gather import Gathered, Request, Surface, gather

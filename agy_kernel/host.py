@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+Going = Callable[[], Coroutine[Any, Any, None]]
 KEPT_TURNS = 20
 UNATTENDED = 600.0  # seconds for a turn where no person is there
 CLOSE_TIMEOUT = 1.9  # Jupyter kills a kernel that takes much longer to shut down
@@ -169,21 +170,12 @@ class Host:
         self._ask_before_signing_out(request.text, conversation)
         output = self._output()
         shown = Shown(self._view(output, conversation.cwd, manner.quiet))
-        turn = Turn(
-            partial(self._happened, shown), partial(self.permissions.decide, human=output.human)
-        )
+        turn = self._turn_shown_as(shown, output)
         pack = self.pack(request, conversation.cwd)
         run = Run(conversation, pack, turn, self._limits(manner, output.human), self._warnings())
         self.turns.append(shown)
         begin = time.monotonic()
-        with interrupts(self.interrupted), self.context.unrecorded():
-            run_until_over(
-                shown,
-                self._inbox,
-                self._pump,
-                start=lambda: self._submit(run.go()),
-                stop=lambda: self._submit(conversation.stop(turn)),
-            )
+        with self._sitting(shown, run.go, lambda: conversation.stop(turn)):
             how = run.circumstances(time.monotonic() - begin)
             self._end(shown, how)
         if shown.transcript.stop_reason not in (None, "refusal"):
@@ -247,6 +239,28 @@ class Host:
             view = NotebookView(output, place, self._front_end, self._pump.works)
         return QuietView(view) if quiet else view
 
+    def _turn_shown_as(self, shown: Shown, output: Output) -> Turn:
+        decide = partial(self.permissions.decide, human=output.human)
+        return Turn(partial(self._happened, shown), decide)
+
+    @contextmanager
+    def _sitting(self, shown: Shown, go: Going, stop: Going) -> Iterator[None]:
+        """Sit in the cell until a turn is over; what is shown then is still no part of the cell's.
+
+        Args:
+            go: begins it, on the agent's thread.
+            stop: ends it, there too.
+        """
+        with interrupts(self.interrupted), self.context.unrecorded():
+            run_until_over(
+                shown,
+                self._inbox,
+                self._pump,
+                start=lambda: self._submit(go()),
+                stop=lambda: self._submit(stop()),
+            )
+            yield
+
     def _happened(self, shown: Shown, event: Event) -> None:
         self._inbox.put(Happened(shown, event))
 
@@ -276,19 +290,10 @@ class Host:
     def _attend(self, work: Work[T]) -> T:
         output = self._output()
         shown = Shown(self._view(output, notebook_folder(), quiet=False), is_prompt=False)
-        turn = Turn(
-            partial(self._happened, shown), partial(self.permissions.decide, human=output.human)
-        )
+        turn = self._turn_shown_as(shown, output)
         errand = Errand(work, turn)
-        with interrupts(self.interrupted), self.context.unrecorded():
-            run_until_over(
-                shown,
-                self._inbox,
-                self._pump,
-                start=lambda: self._submit(errand.go()),
-                stop=lambda: self._submit(errand.stop()),
-            )
-        shown.view.end("", {})
+        with self._sitting(shown, errand.go, errand.stop):
+            shown.view.end("", {})
         if (error := problem(shown.transcript, _ending(shown), turn.stopping)) is not None:
             raise error
         return errand.result

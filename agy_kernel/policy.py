@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .configuration import PREFIX, Configuration
 from .conversation.permissions import Permissions, Policy
-from .conversation.transcript import ToolCall
+from .conversation.toolcalls import ToolCall
 from .display.calls import command_of, files_of
 from .display.mcp import mcp_tool
 from .rules import Facts

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .conversation.transcript import ToolCall, Transcript
+from .conversation.toolcalls import ToolCall
+from .conversation.transcript import Transcript
 from .display.code import CodeBlock, code_blocks
 from .display.footer import Circumstances
 from .display.markdown import safe

@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from .abilities import Capabilities
 from .context import Pack
 from .conversation.conversation import Conversation
 from .conversation.turn import Turn
 from .conversation.watch import Limits, Watch
 from .display.footer import Circumstances
-from .events import Capabilities, Notice
+from .events import Notice
 
 
 class Run:

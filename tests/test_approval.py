@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agy_kernel.conversation.transcript import ToolCall
+from agy_kernel.conversation.toolcalls import ToolCall
 from agy_kernel.display.approval import strayed
 from agy_kernel.events import Diff, ToolCallUpdate
 from agy_kernel.questions import Answer, Option, Permission

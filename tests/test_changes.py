@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from agy_kernel.acp.updates import tool_call
-from agy_kernel.conversation.transcript import ToolCall, Transcript, fold
+from agy_kernel.conversation.toolcalls import ToolCall
+from agy_kernel.conversation.transcript import (
+    Transcript,
+    fold,
+)
 from agy_kernel.display.changes import is_binary, plain, render, stat, what
 from agy_kernel.display.place import Place
 from agy_kernel.display.tools import card

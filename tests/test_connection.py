@@ -12,6 +12,10 @@ from typing import Any
 import pytest
 
 from agy_kernel import __version__
+from agy_kernel.abilities import (
+    AuthMethod,
+    Capabilities,
+)
 from agy_kernel.acp import sessions
 from agy_kernel.acp.connection import Connection
 from agy_kernel.acp.jsonrpc import Peer
@@ -26,8 +30,6 @@ from agy_kernel.errors import (
 )
 from agy_kernel.events import (
     Asked,
-    AuthMethod,
-    Capabilities,
     Choice,
     Choices,
     CommandsChanged,

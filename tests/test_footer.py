@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from agy_kernel.abilities import AgentInfo
 from agy_kernel.conversation.transcript import Transcript, fold
 from agy_kernel.display.footer import (
     RECORD_TYPE,
@@ -17,7 +18,6 @@ from agy_kernel.display.footer import (
 )
 from agy_kernel.errors import AgentExited, TurnCancelled, TurnFailed
 from agy_kernel.events import (
-    AgentInfo,
     Answered,
     Asked,
     Event,

@@ -15,8 +15,20 @@ import agy_kernel
 ROOT = Path(agy_kernel.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-BASE = {"errors", "events", "files", "forms", "mcp", "questions", "rules", "secrets", "text"}
+BASE = {
+    "abilities",
+    "errors",
+    "events",
+    "files",
+    "forms",
+    "mcp",
+    "questions",
+    "rules",
+    "secrets",
+    "text",
+}
 MAY_IMPORT = {
+    "abilities": set[str](),
     "text": set[str](),
     "errors": {"text"},
     "forms": set[str](),

@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from agy_kernel.acp.updates import tool_call
-from agy_kernel.conversation.transcript import ToolCall, Transcript, fold
+from agy_kernel.conversation.toolcalls import ToolCall
+from agy_kernel.conversation.transcript import (
+    Transcript,
+    fold,
+)
 from agy_kernel.display.arguments import readable
 from agy_kernel.display.calls import arguments_of, command_of
 from agy_kernel.display.headings import summary

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agy_kernel.conversation.transcript import ToolCall
+from agy_kernel.conversation.toolcalls import ToolCall
 from agy_kernel.display import notebook_check, saved_notebooks
 from agy_kernel.display.changes import plain, render, stat
 from agy_kernel.display.headings import warning

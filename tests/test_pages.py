@@ -9,7 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from agy_kernel.conversation.transcript import Entry, Message, Remark, ToolCall
+from agy_kernel.conversation.toolcalls import ToolCall
+from agy_kernel.conversation.transcript import (
+    Entry,
+    Message,
+    Remark,
+)
 from agy_kernel.display.cuts import cut_point, hard_cut
 from agy_kernel.display.pages import (
     BLOCK,

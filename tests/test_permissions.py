@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from agy_kernel.conversation.permissions import HOW_TO_ALLOW, Permissions, Policy
-from agy_kernel.conversation.transcript import ToolCall
+from agy_kernel.conversation.toolcalls import ToolCall
 from agy_kernel.events import ToolCallUpdate
 from agy_kernel.questions import Answer, Form, Option, Permission, Question
 from agy_kernel.rules import Facts, Rule

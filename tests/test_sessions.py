@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agy_kernel.abilities import Capabilities
 from agy_kernel.acp import sessions as acp_sessions
 from agy_kernel.acp.servers import as_params
 from agy_kernel.conversation.history import History, Said, history
@@ -16,7 +17,6 @@ from agy_kernel.conversation.ladder import CANCEL, KILL, TERMINATE, ladder
 from agy_kernel.conversation.transcript import Transcript, fold
 from agy_kernel.errors import AgentStartFailed, CommandError, RequestFailed
 from agy_kernel.events import (
-    Capabilities,
     Event,
     Notice,
     Replayed,

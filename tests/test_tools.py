@@ -15,7 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agy_kernel.acp.updates import question, update_event
-from agy_kernel.conversation.transcript import ToolCall, Transcript, close, fold
+from agy_kernel.conversation.toolcalls import ToolCall
+from agy_kernel.conversation.transcript import (
+    Transcript,
+    close,
+    fold,
+)
 from agy_kernel.display.calls import command_of, exit_status_of, files_of, folder_of, output_of
 from agy_kernel.display.headings import describe, summary
 from agy_kernel.display.place import Place

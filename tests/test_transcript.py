@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agy_kernel.conversation.toolcalls import (
+    ToolCall,
+)
 from agy_kernel.conversation.transcript import (
     NEVER_EXECUTED,
     Attachment,
     Message,
     Plan,
     Remark,
-    ToolCall,
     Transcript,
     close,
     fold,

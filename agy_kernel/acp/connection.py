@@ -1,7 +1,6 @@
 """A running ACP agent, as the engine of a conversation: one method for each of the protocol's.
 
-Advertised is only what is served: no file system, no terminals. The agent runs its own tools and
-asks leave with ``session/request_permission``.
+The agent runs its own tools, and asks leave with ``session/request_permission``.
 """
 
 from __future__ import annotations
@@ -13,20 +12,20 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any, Literal
 
-from .. import __version__
+from ..abilities import (
+    AgentInfo,
+    AuthMethod,
+    Capabilities,
+)
 from ..errors import (
     AgentError,
     AgentExited,
     AgentStartFailed,
     AuthenticationRequired,
     RequestFailed,
-    after_hint,
     exit_status,
 )
 from ..events import (
-    AgentInfo,
-    AuthMethod,
-    Capabilities,
     Choices,
     Event,
     LinkVisited,
@@ -37,8 +36,8 @@ from ..events import (
 from ..mcp import McpServer
 from .asking import Asker
 from .browser import Browser
-from .elicitation import CAPABILITY
 from .fields import as_mapping, mapping, text
+from .handshake import HELLO, check_version, start_failed
 from .jsonrpc import Peer
 from .login import Login
 from .process import AgentProcess, Launch
@@ -49,16 +48,6 @@ from .tape import Tape
 from .updates import update_event
 from .watchdog import KILL, TERM
 
-PROTOCOL_VERSION = 1
-CLIENT = {"name": "agy-kernel", "title": "agy-kernel for Jupyter", "version": __version__}
-CLIENT_CAPABILITIES = {
-    "fs": {"readTextFile": False, "writeTextFile": False},
-    "terminal": False,
-    "session": {"configOptions": {"boolean": {}}},
-    "elicitation": CAPABILITY,
-    # Not of the protocol: codex and claude then tell what their commands print, as it comes.
-    "_meta": {"terminal_output": True},
-}
 # Antigravity's server is a Python program, and its line about signing in may go to stdout.
 UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
 Opening = Literal["new", "load", "resume", "fork"]
@@ -167,48 +156,25 @@ class Connection:
         )
 
     async def _initialize(self) -> Any:
-        params = {
-            "protocolVersion": PROTOCOL_VERSION,
-            "clientCapabilities": CLIENT_CAPABILITIES,
-            "clientInfo": CLIENT,
-        }
-        name = self._launch.name
         try:
             async with asyncio.timeout(self._start_timeout):
-                return await self._rpc.request("initialize", params)
+                return await self._rpc.request("initialize", HELLO)
         except TimeoutError:
             what = f"was started, but did not answer within {self._start_timeout:g} s"
-            raise self._start_failed(
-                f"{name} {what}. AGY_START_TIMEOUT gives it more seconds."
-            ) from None
+            raise self._start_failed(f"{what}. AGY_START_TIMEOUT gives it more seconds.") from None
         except AgentExited as error:
             status = "" if error.status is None else f" ({exit_status(error.status)})"
-            raise self._start_failed(
-                f"{name} {error.why}{status} before it answered anything.", error.status
-            ) from None
+            what = f"{error.why}{status} before it answered anything."
+            raise self._start_failed(what, error.status) from None
         except RequestFailed as error:
-            raise self._start_failed(f"{name} refused to begin: {error}.") from None
+            raise self._start_failed(f"refused to begin: {error}.") from None
 
     def _start_failed(self, what: str, status: int | None = None) -> AgentStartFailed:
-        lines = [f"{what} The command was: {' '.join(self._launch.argv)}"]
-        lines.append("Is that an agent that speaks ACP on its standard input and output?")
         streams = {"stdout": "\n".join(self._rpc.strays), "stderr": self._process.stderr_tail()}
-        for name, words in streams.items():
-            lines += [f"Its last words on {name}:\n{words.strip()}"] if words.strip() else []
-        hint = self._launch.hint(status, "\n".join([what, *streams.values()]))
-        if not hint and status == 0:
-            hint = (
-                f"{self._launch.argv[0]} ran to its end at once, as a program does that is no "
-                "agent, or that wants to be told to be one (acp, --acp)."
-            )
-        return AgentStartFailed(after_hint(hint, "\n".join(lines)))
+        return start_failed(self._launch, f"{self._launch.name} {what}", status, streams)
 
     def _understand(self, hello: Mapping[str, Any]) -> None:
-        if (version := hello.get("protocolVersion")) != PROTOCOL_VERSION:
-            raise AgentStartFailed(
-                f"{self._launch.name} speaks version {version!r:.40} of the Agent Client Protocol, "
-                f"and this kernel version {PROTOCOL_VERSION}. Update the older of the two."
-            )
+        check_version(self._launch.name, hello)
         self._tape.knows(hello)
         self.info = agent_info(hello, self._launch.name)
         self.capabilities = capabilities(hello)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..events import AgentInfo, AuthMethod, Capabilities, TurnEnded, Usage
+from ..abilities import (
+    AgentInfo,
+    AuthMethod,
+    Capabilities,
+)
+from ..events import (
+    TurnEnded,
+    Usage,
+)
 from .fields import Raw, as_mapping, mapping, mappings, text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..events import Capabilities
+from ..abilities import Capabilities
 from ..mcp import McpServer
 
 

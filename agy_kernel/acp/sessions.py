@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ..abilities import Capabilities
 from ..errors import INTERNAL_ERROR, RequestFailed
 from ..events import (
-    Capabilities,
     Choices,
     Event,
     Notice,

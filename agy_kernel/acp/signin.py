@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..abilities import AuthMethod
 from ..errors import RequestFailed
-from ..events import AuthMethod
 
 AUTHENTICATION_REQUIRED = -32000
 ABOUT_SIGNING_IN = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ..events import Capabilities
+from ..abilities import Capabilities
 from ..host import Host
 from ..prompt.gather import Request
 from ..tables import fenced

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..conversation.transcript import ToolCall
+from ..conversation.toolcalls import ToolCall
 from ..display import changes
 from ..display.arguments import readable
 from ..display.calls import arguments_of, command_of, is_program, texts_of

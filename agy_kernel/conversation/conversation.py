@@ -12,8 +12,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..abilities import Capabilities
 from ..errors import AgentExited, RequestFailed
-from ..events import Capabilities, Notice, TurnBroken, TurnEnded
+from ..events import (
+    Notice,
+    TurnBroken,
+    TurnEnded,
+)
 from .engine import Engine
 from .ladder import CANCEL, CLOSE, KILL, TERMINATE, climb
 from .turn import Turn

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
-from ..errors import AgentError
-from ..events import (
+from ..abilities import (
     AgentInfo,
     AuthMethod,
     Capabilities,
+)
+from ..errors import AgentError
+from ..events import (
     Choices,
     Event,
     SessionInfo,

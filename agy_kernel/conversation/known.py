@@ -7,7 +7,12 @@ from collections import Counter
 from collections.abc import MutableMapping, Sequence
 from typing import Any
 
-from ..events import AgentInfo, Choices, Command, UsageChanged
+from ..abilities import AgentInfo
+from ..events import (
+    Choices,
+    Command,
+    UsageChanged,
+)
 from .chosen import Chosen
 from .engine import Engine, EngineFactory
 from .lifecycle import Lifecycle

@@ -11,7 +11,7 @@ from typing import Literal
 
 from ..questions import Answer, Permission, Question
 from ..rules import Facts, Rule, find, same_again
-from .transcript import ToolCall
+from .toolcalls import ToolCall
 
 Policy = Literal["ask", "deny", "allow"]
 

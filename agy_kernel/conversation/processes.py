@@ -7,8 +7,12 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from ..abilities import AgentInfo
 from ..errors import AgentError, AgentStartFailed
-from ..events import AgentInfo, Event, Notice
+from ..events import (
+    Event,
+    Notice,
+)
 from .engine import Engine, EngineFactory
 from .lifecycle import Lifecycle
 from .opening import Waiting, first_sentence

@@ -19,7 +19,10 @@ from ..events import (
     TurnEnded,
 )
 from ..questions import Answer, Permission, Question
-from .transcript import ToolCall, merged
+from .toolcalls import (
+    ToolCall,
+    merged,
+)
 
 # What Antigravity's builds let slip into the reply when they are cancelled (acp-v1.md, 2.2).
 LEAKS = ("context canceled", "The request was cancelled by the client.")

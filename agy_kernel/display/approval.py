@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from ..conversation.transcript import ToolCall
+from ..conversation.toolcalls import ToolCall
 from ..events import Diff
 from .calls import command_of
 

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..conversation.transcript import ToolCall
+from ..conversation.toolcalls import ToolCall
 from ..events import Content, Diff, Terminal
 from .arguments import as_json
 from .mcp import mcp_tool, unwrapped

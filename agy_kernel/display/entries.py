@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from ..conversation.history import History
-from ..conversation.transcript import Attachment, Entry, Inquiry, Message, Plan, Remark, ToolCall
+from ..conversation.toolcalls import ToolCall
+from ..conversation.transcript import (
+    Attachment,
+    Entry,
+    Inquiry,
+    Message,
+    Plan,
+    Remark,
+)
 from . import contents, earlier, inquiries, plans
 from .headings import summary
 from .html import escape, faint, fold, frame

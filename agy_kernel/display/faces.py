@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from ..conversation.transcript import Entry, Inquiry, ToolCall
+from ..conversation.toolcalls import ToolCall
+from ..conversation.transcript import (
+    Entry,
+    Inquiry,
+)
 from ..questions import Confirmation, Form, Link, Question, SignInPage
 from .ask import Face
 from .buttons import Buttons

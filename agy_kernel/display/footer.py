@@ -6,9 +6,17 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ..conversation.transcript import Message, ToolCall, Transcript
+from ..abilities import AgentInfo
+from ..conversation.toolcalls import ToolCall
+from ..conversation.transcript import (
+    Message,
+    Transcript,
+)
 from ..errors import AgyError, TurnCancelled, TurnFailed
-from ..events import AgentInfo, TurnBroken, TurnEnded
+from ..events import (
+    TurnBroken,
+    TurnEnded,
+)
 from ..text import clean
 from .approval import strayed
 from .html import block, escape, faint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..conversation.transcript import ToolCall
+from ..conversation.toolcalls import ToolCall
 from ..questions import Answer, Option
 from ..text import clean
 from . import changes

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..conversation.transcript import ToolCall
+from ..conversation.toolcalls import ToolCall
 
 NAMES = (
     re.compile(r"mcp__(?P<server>.+?)__(?P<tool>\S+)"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..conversation.transcript import ToolCall
+from ..conversation.toolcalls import ToolCall
 from ..text import clean
 from .calls import short_id
 from .printed import as_left, excerpt

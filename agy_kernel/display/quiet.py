@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..conversation.transcript import Entry, ToolCall, Transcript
+from ..conversation.toolcalls import ToolCall
+from ..conversation.transcript import (
+    Entry,
+    Transcript,
+)
 from .faces import question_of
 from .shown import View
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..conversation.transcript import Entry, Inquiry, Message, ToolCall, Transcript
+from ..conversation.toolcalls import ToolCall
+from ..conversation.transcript import (
+    Entry,
+    Inquiry,
+    Message,
+    Transcript,
+)
 from ..text import clean
 from .ask import Asking, FrontEnd
 from .entries import plain

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..conversation.transcript import ToolCall
+from ..conversation.toolcalls import ToolCall
 from ..events import Content, Diff
 from ..text import clean, revealed
 from . import changes, contents

@@ -14,12 +14,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ..acp.connection import PROTOCOL_VERSION, Connection
+from ..abilities import Capabilities
+from ..acp.connection import Connection
+from ..acp.handshake import PROTOCOL_VERSION
 from ..acp.process import Launch
 from ..agents.catalogue import HARNESS, HARNESS_VARIABLE, SERVER, places
 from ..conversation.engine import Engine
 from ..errors import AgentError, SettingsError
-from ..events import Capabilities, Event
+from ..events import Event
 from ..settings import Settings
 from .checks import Check
 from .checksums import checksums

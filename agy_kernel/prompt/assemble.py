@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..events import Capabilities
+from ..abilities import Capabilities
 from ..secrets import Masker
 from .blocks import Block, Parcel, build, described
 from .cells import Cell

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..events import Capabilities
+from ..abilities import Capabilities
 from .digest import Resource
 from .images import Picture
 from .render import fenced

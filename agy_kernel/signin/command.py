@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NoReturn
 
+from ..abilities import AuthMethod
 from ..agents import catalogue
 from ..errors import AgentError, AuthenticationRequired, CommandError, SettingsError, TurnCancelled
-from ..events import AuthMethod
 from ..host import Host
 from ..questions import Confirmation
 from ..tables import table

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..abilities import AuthMethod
 from ..acp.process import Launch
 from ..acp.signin import terminal_command
 from ..errors import SettingsError
-from ..events import AuthMethod
 from . import antigravity
 
 Groups = tuple[tuple[str, ...], ...]

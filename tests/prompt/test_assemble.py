@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agy_kernel.events import Capabilities
+from agy_kernel.abilities import Capabilities
 from agy_kernel.prompt.assemble import Assembled, Ration, assemble
 from agy_kernel.prompt.cells import Cell, CellOutput
 from agy_kernel.prompt.digest import Budget, MentionedCell, Resource

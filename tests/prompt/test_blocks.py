@@ -7,7 +7,7 @@ from acp.schema import PromptRequest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agy_kernel.events import Capabilities
+from agy_kernel.abilities import Capabilities
 from agy_kernel.prompt.blocks import Block, Parcel, build, described
 from agy_kernel.prompt.digest import Resource
 from agy_kernel.prompt.images import Picture

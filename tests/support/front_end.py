@@ -221,6 +221,7 @@ class FrontEnd:
             if cell is not None:
                 cell.asked.append(message["content"]["prompt"])
         elif cell is not None:
+            cell.reply_made = message["header"]["date"]
             cell.reply, cell.replied = message["content"], time.monotonic()
         else:
             self._replies[parent] = message["content"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 Json = dict[str, Any]
@@ -16,11 +17,12 @@ RECORD = "application/vnd.agy-kernel.turn+json"
 
 @dataclass(frozen=True)
 class Message:
-    """A message on IOPub, and when it came (``time.monotonic``)."""
+    """A message on IOPub: when it came (``time.monotonic``), and when the kernel made it."""
 
     at: float
     type: str
     content: Json
+    made: datetime
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Cell:
         messages: all that came on IOPub with this cell as parent.
         reply: the content of the ``execute_reply``.
         replied: when that came.
+        reply_made: when the kernel made it.
     """
 
     id: str
@@ -55,6 +58,7 @@ class Cell:
     messages: list[Message] = field(default_factory=list)
     reply: Json = field(default_factory=dict)
     replied: float = 0.0
+    reply_made: datetime | None = None
     idle: bool = False
     asked: list[str] = field(default_factory=list)
     """The prompts of its ``input_request`` messages."""
@@ -121,7 +125,8 @@ class Notebook:
             self._widget(kind, content)
         cell = self.cells.get(parent)
         if cell is not None:
-            cell.messages.append(Message(time.monotonic(), kind, content))
+            made = message["header"]["date"]
+            cell.messages.append(Message(time.monotonic(), kind, content, made))
             self._show(cell, kind, content)
         elif kind in OUTPUTS:
             self.unclaimed.append(message)

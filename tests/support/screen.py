@@ -6,12 +6,16 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from agy_kernel.abilities import AgentInfo
 from agy_kernel.display.ask import FrontEnd
 from agy_kernel.display.footer import Circumstances, footer, record
 from agy_kernel.display.place import Place
 from agy_kernel.display.shown import Shown
 from agy_kernel.display.view import NotebookView
-from agy_kernel.events import AgentInfo, Event, TurnEnded
+from agy_kernel.events import (
+    Event,
+    TurnEnded,
+)
 
 Bundle = dict[str, Any]
 
