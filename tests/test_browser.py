@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.support.lab import PATIENCE, Lab, Notebook, chromium
+from tests.support.kernels import sim
+from tests.support.lab import PATIENCE, Lab, Notebook, chromium, page_without_errors
 from tests.support.saved import check_plain
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
@@ -28,16 +29,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    page = browser.new_page(viewport={"width": 1200, "height": 1000})
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    yield page
-    page.close()
-    assert errors == []
-
-
-def sim(*steps: object) -> str:
-    return "SIM:" + json.dumps(steps)
+    with page_without_errors(browser) as page:
+        yield page
 
 
 def see(where: Locator, text: str) -> None:
@@ -91,8 +84,8 @@ def test_buttons_can_be_reached_by_keyboard(lab: Lab, page: Page) -> None:
 
 
 def test_stop_ends_the_cell_and_the_next_one_works(lab: Lab, page: Page) -> None:
-    steps = [{"text": "Before the silence. "}, {"wait": 600}]
-    lab.write("stop.ipynb", [sim(*steps), "Say hello"])
+    silent = sim({"text": "Before the silence. "}, {"wait": 600})
+    lab.write("stop.ipynb", [silent, "Say hello"])
     notebook = Notebook(page, lab, "stop.ipynb").open()
     output = notebook.run(0)
     see(output, "Before the silence.")

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.kernels import sim
-from tests.support.lab import PATIENCE, Lab, Notebook, chromium
+from tests.support.lab import PATIENCE, Lab, Notebook, chromium, page_without_errors
 from tests.support.other_labs import (
     COLLABORATION,
     CollaborativeLab,
@@ -44,12 +44,8 @@ def lab(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    page = browser.new_page(viewport={"width": 1200, "height": 1000})
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    yield page
-    page.close()
-    assert set(errors) <= {NOTEBOOK_7}
+    with page_without_errors(browser, {NOTEBOOK_7}) as page:
+        yield page
 
 
 def run_all(page: Page) -> None:
