@@ -110,3 +110,7 @@ def _uninstall(wanted: argparse.Namespace) -> int:
 
     print("\n".join(uninstall(wanted.prefix)))
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

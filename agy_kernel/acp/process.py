@@ -22,7 +22,7 @@ from .jsonrpc import Writer
 from .masks import masked
 from .pipes import Pipes
 from .programs import fault
-from .tape import Tape
+from .tape import CLOSED, EXIT, Tape
 
 TAIL_LINES, TAIL_CHARS = 12, 400
 LONGEST_LINE = 16_000  # bytes, of a line that is looked at
@@ -76,6 +76,7 @@ class AgentProcess:
         self._transport: asyncio.SubprocessTransport
         self._pipes: Pipes
         self._watchdog: asyncio.subprocess.Process | None = None
+        self._is_told_to_end = self._is_noted = False
 
     async def __aenter__(self) -> AgentProcess:
         self._transport, self._pipes = await self._spawn()
@@ -159,6 +160,7 @@ class AgentProcess:
 
     def close_stdin(self) -> None:
         """Tell the agent that no more comes, when all that was written has gone out."""
+        self._is_told_to_end = True
         self._pipes.close_stdin()
 
     def stderr_tail(self) -> str:
@@ -169,6 +171,7 @@ class AgentProcess:
 
     def signal(self, number: int) -> None:
         """Send a signal to the agent and all its descendants."""
+        self._is_told_to_end = True
         watchdog.signal_all(self.pid, self._mark, number)
 
     async def epitaph(self, why: str) -> AgentExited:
@@ -178,11 +181,13 @@ class AgentProcess:
         await _happens_within(STDERR_GRACE, self._pipes.stderr_ended)
         if self.exit_status is not None:
             why = "has ended"
+            self._note_end()
         status, words = self.exit_status, self.stderr_tail()
         return AgentExited(why, status, words, self._launch.hint(status, words))
 
     async def stop(self) -> None:
         """End the agent and its descendants: close its stdin, then TERM, then KILL."""
+        self._note_end()
         self._pipes.close_stdin()
         self._pipes.discard_output()
         await _happens_within(STDIN_GRACE, self._pipes.exited)
@@ -199,6 +204,16 @@ class AgentProcess:
         self._pipes.close()
         await _happens_within(KILL_GRACE, self._pipes.closed)
         await self._stop_watchdog()
+
+    def _note_end(self) -> None:
+        """Note once on the tape who has ended the agent: it, or we."""
+        if self._is_noted:
+            return
+        self._is_noted = True
+        if self.exit_status is not None and not self._is_told_to_end:
+            self._tape.note(EXIT, self.exit_status)
+        else:
+            self._tape.note(CLOSED, True)
 
     def _is_left(self) -> bool:
         return watchdog.alive(self.pid, self._mark)

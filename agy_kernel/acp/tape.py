@@ -1,8 +1,10 @@
 """The wire, recorded: always in a ring, and in a file where one is asked for.
 
-A line of the file is ``{"t": seconds, "dir": "c2a" | "a2c" | "stderr", "msg": ...}``; ``msg`` is
-the frame itself, or a string where what came was not JSON. Each agent that is started begins with
-a header, ``{"tape": 1, ...}``. What is private never reaches a file or an eye (``privacy.py``).
+A line of the file is ``{"t": seconds, "dir": "c2a" | "a2c" | "stderr" | "note", "msg": ...}``;
+``msg`` is the frame itself, or a string where what came was not JSON. A note is no frame: it says
+what the wire does not, such as the status that the agent ended with. Each agent that is started
+begins with a header, ``{"tape": 1, ...}``. What is private never reaches a file or an eye
+(``privacy.py``).
 """
 
 from __future__ import annotations
@@ -26,7 +28,12 @@ from .privacy import Privacy
 
 log = logging.getLogger(__name__)
 
-Direction = Literal["c2a", "a2c", "stderr"]
+Direction = Literal["c2a", "a2c", "stderr", "note"]
+NOTE: Literal["note"] = "note"
+EXIT = "exit"
+"""The note of how an agent ended that nobody had told to."""
+CLOSED = "closed"
+"""The note that the client has ended the agent."""
 
 FORMAT = 1
 RING_ENTRIES = 2_000
@@ -86,6 +93,15 @@ class Tape:
     def stderr(self, line: bytes) -> None:
         """Record what the agent wrote to stderr."""
         self._record("stderr", line, is_json=False)
+
+    def note(self, name: str, value: Any) -> None:
+        """Record what the wire does not tell.
+
+        Args:
+            name: what it is.
+            value: JSON.
+        """
+        self._record(NOTE, json.dumps({name: value}, ensure_ascii=False).encode("utf-8", "replace"))
 
     # -- files
 

@@ -15,6 +15,7 @@ from ..acp.programs import fault
 from ..errors import AgentNotFound, SettingsError
 from .hints import hint
 
+SIMULATOR = "agy_kernel.agents.simulator"
 SERVER = "agy_acp_server.par"
 SERVER_HOME = Path("~/.local/opt/agy-acp/current") / SERVER
 CLI_HOMES = ("~/.local/bin/agy", "~/.gemini/bin/agy")
@@ -96,6 +97,13 @@ def places(agent: str, acp_bin: Path | None = None) -> list[Place]:
     if agent in NPM:
         return [_on_path(NPM[agent].command.split()[0])]
     return [_at(program := _words(agent)[0], shutil.which(program) or program)]
+
+
+def is_simulator(launch: Launch) -> bool:
+    """Whether it is our own simulator that is started, whose prompts cost nothing."""
+    words = [Path(launch.argv[0]).name, *launch.argv[1:]]
+    ways = (["-m", SIMULATOR], ["-m", "agy_kernel.cli", "simulate"])
+    return words[:2] == ["agy-kernel", "simulate"] or any(words[1 : len(w) + 1] == w for w in ways)
 
 
 # -- Antigravity
@@ -188,7 +196,7 @@ def _npm(name: str) -> Maker:
 
 
 def _simulator(_: Path | None) -> Launch:
-    return Launch("simulator", (sys.executable, "-m", "agy_kernel.agents.simulator"))
+    return Launch("simulator", (sys.executable, "-m", SIMULATOR))
 
 
 def _other(agent: str) -> Launch:

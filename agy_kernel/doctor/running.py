@@ -42,6 +42,15 @@ def tree(pid: int) -> str:
     return f"pid {ids}; {_megabytes(sum(map(_memory, family)))}"
 
 
+def memory(pid: int) -> int:
+    """The bytes that a process and its descendants have in memory; 0 where it is gone."""
+    try:
+        process = psutil.Process(pid)
+        return sum(map(_memory, [process, *process.children(recursive=True)]))
+    except GONE:
+        return 0
+
+
 def _is_of(process: Any, user: str) -> bool:
     return process.info["username"] == user and bool(process.info["cmdline"])
 

@@ -65,7 +65,7 @@ def replay(words: list[str]) -> int:
         "--run", type=int, default=1, metavar="N", help="the tape's N-th start of an agent (1)"
     )
     try:
-        return 1 if asyncio.run(_replay(parser.parse_args(words))) else 0
+        return _ended_by(asyncio.run(_replay(parser.parse_args(words))))
     except KeyboardInterrupt:
         return 130
 
@@ -74,7 +74,9 @@ async def _replay(wanted: argparse.Namespace) -> int:
 
     lines = of_run(read(wanted.tape, _say), wanted.run)
     privacy = Privacy.of_this_machine()
-    return await Replay(lines, wanted.speed, Stdin(), Stdout(), privacy, _say).serve()
+    replay = Replay(lines, wanted.speed, Stdin(), Stdout(), privacy, _say)
+    status = await replay.serve()
+    return status if status is not None else int(replay.departures > 0)
 
 
 def _record(options: list[str], command: list[str]) -> int:

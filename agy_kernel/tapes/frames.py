@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
+from ..acp.tape import NOTE
 from .reading import Entry, Header
 
-Kind = Literal["request", "notification", "response", "line"]
+Kind = Literal["request", "notification", "response", "line", "note"]
 
 
 class Frame(NamedTuple):
@@ -16,7 +17,7 @@ class Frame(NamedTuple):
 
     Args:
         entry: where it stands; a batch gives several frames.
-        kind: ``line`` is what is no frame of JSON-RPC.
+        kind: ``line`` is what is no frame of JSON-RPC, ``note`` what did not pass on the wire.
         method: a response's is that of its request; empty where the request is not on the tape.
         id: the request's, as JSON, for ids may be of any type; empty where there is none.
         message: the frame itself.
@@ -31,7 +32,7 @@ class Frame(NamedTuple):
     @property
     def body(self) -> Any:
         """What it carries: params, result, or error."""
-        if not isinstance(self.message, dict):
+        if not isinstance(self.message, dict) or self.kind == "note":
             return self.message
         keys = ("result", "error") if self.kind == "response" else ("params",)
         return next((self.message[key] for key in keys if key in self.message), None)
@@ -71,6 +72,8 @@ class Frames:
             yield self._frame(line, message)
 
     def _frame(self, entry: Entry, message: Any) -> Frame:
+        if entry.direction == NOTE:
+            return Frame(entry, "note", "", "", message)
         if entry.direction == "stderr" or not isinstance(message, dict):
             return Frame(entry, "line", "", "", message)
         method, request_id = message.get("method"), json.dumps(message.get("id"))

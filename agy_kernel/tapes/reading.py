@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from ..acp.tape import FORMAT
+from ..acp.tape import FORMAT, NOTE
 from ..errors import AgyError
 
 LONGEST_LINE = 128 * 1024 * 1024
-DIRECTIONS = ("c2a", "a2c", "stderr")
+DIRECTIONS = ("c2a", "a2c", "stderr", NOTE)
 
 
 class TapeError(AgyError):
@@ -36,8 +36,9 @@ class Entry(NamedTuple):
     Args:
         line: its number, from 1.
         t: seconds, from any beginning.
-        direction: ``c2a``, ``a2c`` or ``stderr``.
-        message: the frame; a string where the line was not JSON, and of stderr.
+        direction: ``c2a``, ``a2c``, ``stderr`` or ``note``.
+        message: the frame; a string where the line was not JSON, and of stderr; of a note what it
+            says, by its name.
     """
 
     line: int

@@ -10,11 +10,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Literal
 
+from ..acp.fields import as_mapping
 from ..acp.jsonrpc import Peer, Reader, Writer
 from ..acp.privacy import Privacy
+from ..acp.tape import CLOSED, EXIT
 from ..errors import INTERNAL_ERROR, RequestFailed
 from .ahead import Ahead
 from .arrived import Arrived, Departures, settle
@@ -61,10 +63,15 @@ class Replay:
         self._given_up: set[str] = set()  # the tape's ids of requests that were failed
         self._anchor: tuple[float, float] | None = None
         self._is_over = False
+        self._exit: int | None = None
+        self._was_closed = False
         self._departures = Departures(say)
 
-    async def serve(self) -> int:
-        """Play until the client has gone; returns how often it departed from the tape.
+    async def serve(self) -> int | None:
+        """Play until the client has gone; ``departures`` tells how often it departed from the tape.
+
+        Returns:
+            The exit status of the agent, where it ended by itself before the client had gone.
 
         Raises:
             TapeError: the tape cannot be used any further.
@@ -80,6 +87,11 @@ class Replay:
                 self._is_over = True
                 playing.cancel()
                 gone.cancel()
+        return self._exit
+
+    @property
+    def departures(self) -> int:
+        """How often the client departed from the tape."""
         return self._departures.count
 
     # -- what the client sends
@@ -110,7 +122,7 @@ class Replay:
     # -- the tape
 
     async def _play(self) -> None:
-        while (frame := self._tape.next()) is not None:
+        while self._exit is None and (frame := self._tape.next()) is not None:
             if self._given_up:
                 self._pass_over(frame)
             elif frame.entry.direction == "c2a":
@@ -118,7 +130,8 @@ class Replay:
             else:
                 await self._due(frame)
                 await self._send(frame)
-        await self._end()
+        if self._exit is None:
+            await self._end()
 
     def _pass_over(self, frame: Frame) -> None:
         if frame.kind == "response" and frame.entry.direction == "a2c":
@@ -151,9 +164,16 @@ class Replay:
             self._peer.notify(frame.method, self._names.ours(frame.body))
         elif frame.kind == "response" and frame.id in self._open:
             await self._respond(self._open.pop(frame.id), frame)
+        elif frame.kind == "note":
+            self._heed(as_mapping(frame.body))
         elif frame.kind == "line":
             text = frame.message if isinstance(frame.message, str) else json.dumps(frame.message)
             self._writer.write(text.encode("utf-8", "replace") + b"\n")
+
+    def _heed(self, note: Mapping[str, Any]) -> None:
+        if isinstance(status := note.get(EXIT), int):
+            self._exit = status
+        self._was_closed = self._was_closed or CLOSED in note
 
     async def _respond(self, request: Arrived, frame: Frame) -> None:
         body = self._names.ours(frame.body)
@@ -240,7 +260,8 @@ class Replay:
     async def _end(self) -> None:
         line = self._tape.line
         words = f"the tape ends at line {line}"
-        for request in self._open.values():
+        # An agent that the client has ended owes no answer any more.
+        for request in () if self._was_closed else self._open.values():
             self._say(f"replay: {words}, without an answer to {request.method}")
             settle(request, RequestFailed(INTERNAL_ERROR, f"{words}, without an answer"))
         while True:

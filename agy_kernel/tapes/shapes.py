@@ -39,6 +39,8 @@ class Facts:
 
     def add(self, frame: Frame) -> None:
         """Take a frame's facts; each is kept with the line that says it first."""
+        if frame.kind == "note":
+            return
         if frame.kind == "line":
             if frame.entry.direction == "a2c":
                 self._note("agent: a line that is no frame", frame)

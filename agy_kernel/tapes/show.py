@@ -12,7 +12,7 @@ from .frames import Frame, Frames
 from .reading import Header, read
 
 WIDTH = 160
-ARROWS = {"c2a": "->", "a2c": "<-", "stderr": "!!"}
+ARROWS = {"c2a": "->", "a2c": "<-", "stderr": "!!", "note": "##"}
 
 
 def show(path: Path, as_json: bool, on_cut: Callable[[str], None]) -> Iterator[str]:

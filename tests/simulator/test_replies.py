@@ -65,7 +65,7 @@ async def test_every_prompt_that_is_explained_does_something(wire: Wire, cwd: Pa
     session = await wire.open(cwd)
     await wire.prompt(session, "Explain what you can do")
     prompts = re.findall(r"^\| `(.+)` \| .+ \|$", wire.text, re.MULTILINE)
-    assert len(prompts) == 16
+    assert len(prompts) == 18
     answered = [p for p in prompts if p not in ("Wait", "Crash", "/logout")]
     for prompt in answered:
         await wire.prompt(session, prompt)

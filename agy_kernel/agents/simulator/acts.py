@@ -24,6 +24,7 @@ from .turn import Turn
 Act = Callable[[Turn, re.Match[str]], Awaitable[None]]
 
 CRASH_STATUS = 3
+MOST_NUMBERS = 10_000
 
 # -- commands that the agent intercepts
 
@@ -120,6 +121,18 @@ def say(text: str) -> Act:
         await turn.say(text)
 
     return act
+
+
+async def repeat(turn: Turn, found: re.Match[str]) -> None:
+    """Say what the prompt wants to be said."""
+    await turn.say(found["words"].strip())
+
+
+async def count(turn: Turn, found: re.Match[str]) -> None:
+    """Say numbers, one a line."""
+    first, last = int(found["first"]), int(found["last"])
+    numbers = range(first, min(last, first + MOST_NUMBERS - 1) + 1)
+    await turn.say("\n".join(map(str, numbers)))
 
 
 async def think(turn: Turn, _: re.Match[str]) -> None:

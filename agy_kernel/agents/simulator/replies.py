@@ -60,6 +60,20 @@ REPLIES = (
         "I think, write a plan and leave the decision to you",
         acts.plan,
     ),
+    Reply(
+        rf"{FIRST}reply with exactly:\s*(?P<words>[^.\n]+)",
+        "Reply with exactly: HELLO ACP",
+        "I say it",
+        acts.repeat,
+        introduces=False,
+    ),
+    Reply(
+        rf"{FIRST}count from (?P<first>\d+) to (?P<last>\d+)",
+        "Count from 1 to 20",
+        "A number on each line",
+        acts.count,
+        introduces=False,
+    ),
     Reply(r"\A\s*/logout\b", "/logout", "You are signed out until you sign in", acts.log_out),
     Reply(
         rf"{FIRST}run\s+(?P<command>\S.*)",

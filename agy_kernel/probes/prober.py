@@ -1,0 +1,219 @@
+"""Puts the probes of a suite to an agent, one after the other, in a notebook or without one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import logging
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ..acp.privacy import Privacy
+from ..acp.process import Launch
+from ..acp.tape import private_file
+from ..agents import catalogue
+from ..configuration import Configuration
+from ..context import own_folder
+from ..conversation.thread import AgentThread
+from ..errors import AgentError, AgyError, CommandError
+from ..tapes.reading import TapeError
+from .probe import Finding, NotAsked, Probe, probes_of, suite_name
+from .recording import told_of_run
+from .result import Result
+from .show import Show, Shown
+from .subject import ABOUT, Subject
+from .verdicts import keep
+
+log = logging.getLogger(__name__)
+
+PROBE_SECONDS = 300.0
+
+
+class Prober:
+    """A suite of probes and the agent that they are put to.
+
+    Args:
+        suite: its module, or its name.
+        agent: a name from the catalogue or a command line; the settings' where it is empty.
+        out: a folder for the tape and the verdicts; nothing is kept where it is empty.
+        live: whether prompts are sent, which may spend a model's quota; the simulator's and a
+            replay's cost nothing, and are sent anyway.
+        replay: a tape to be played in place of the agent.
+        thresholds: others than the probes' own, by name.
+
+    Raises:
+        CommandError: there is no such suite or threshold.
+        AgentNotFound: the agent is not installed.
+        AgyError: the folder cannot be written to, or the tape not be read.
+    """
+
+    def __init__(
+        self,
+        suite: ModuleType | str,
+        agent: str = "",
+        out: str | Path = "",
+        live: bool = False,
+        replay: str | Path = "",
+        **thresholds: float,
+    ) -> None:
+        self._suite = suite if isinstance(suite, ModuleType) else find_suite(suite)
+        self.name = suite_name(self._suite)
+        self._replay = Path(replay).expanduser() if replay else None
+        before = _as_taped(self._replay) if self._replay else {}
+        self._thresholds = {**before.get("thresholds", {}), **_known(self._suite, thresholds)}
+        settings = Configuration(own_folder() / "settings.json").settings
+        self.agent = str(before.get("agent", "replay")) if before else agent or settings.agent
+        launch = Launch("replay", ()) if before else catalogue.find(self.agent, settings.acp_bin)
+        self.live = bool(before["live"]) if before else live or catalogue.is_simulator(launch)
+        self._out = Path(out).expanduser() if out else None
+        self._folder = Path(tempfile.mkdtemp(prefix="agy-probe-")).resolve()
+        about = {
+            "suite": self.name,
+            "agent": self.agent,
+            "live": self.live,
+            "thresholds": self._thresholds,
+        }
+        self._subject = Subject(launch, self._folder, self._new_tape(), self._replay, about)
+        self._show = Show(str(self._folder), Privacy.of_this_machine())
+        self._thread = AgentThread()
+        self._results: dict[str, Result] = {}
+
+    @property
+    def results(self) -> list[Result]:
+        """What was found so far."""
+        return list(self._results.values())
+
+    def ask(self, probe: Probe) -> Shown:
+        """Put a probe to the agent; what was found is shown, with the evidence.
+
+        Whatever happens to the agent meanwhile is a finding too, and the next probe starts it anew.
+        """
+        asking = self._thread.submit(self._ask(probe))
+        try:
+            result = asking.result()
+        except KeyboardInterrupt:
+            asking.cancel()
+            raise
+        self._results[probe.name] = result
+        self._keep()
+        return Shown(self._show.result(result), result)
+
+    def ask_all(self) -> list[Result]:
+        """Put every probe of the suite to the agent."""
+        for probe in probes_of(self._suite):
+            self.ask(probe)
+        return self.results
+
+    def table(self) -> Shown:
+        """All verdicts so far."""
+        return Shown(self._show.table(self.results), self.results)
+
+    def close(self) -> None:
+        """End the agent, and remove the folder that it has worked in."""
+        self._thread.submit(self._subject.stop()).result()
+        self._thread.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __repr__(self) -> str:
+        prompts = sum(probe.prompts for probe in probes_of(self._suite))
+        if self._replay is not None:
+            return f"The probes of {self.name!r}, put to the tape {self._replay.name}."
+        words = f"The probes of {self.name!r}, put to {self.agent}. "
+        if self.live:
+            return f"{words}They send {prompts} prompts at most."
+        return f"{words}Those that send prompts ({prompts} in all) are skipped: live is not set."
+
+    # -- one probe
+
+    async def _ask(self, probe: Probe) -> Result:
+        limits = {name: self._thresholds.get(name, d) for name, d in probe.thresholds.items()}
+        self._subject.begin()
+        finding = await self._finding(probe, limits)
+        await self._subject.settle()
+        return Result(probe, finding, limits, self._subject.evidence())
+
+    async def _finding(self, probe: Probe, limits: Mapping[str, float]) -> Finding:
+        if probe.prompts and not self.live:
+            return Finding("skipped", f"it sends {probe.prompts} prompts, and live is not set")
+        try:
+            async with asyncio.timeout(PROBE_SECONDS):
+                return await probe.ask(self._subject, **limits)
+        except (NotAsked, TapeError) as reason:
+            return Finding("skipped", str(reason))
+        except TimeoutError:
+            return Finding("fail", f"no end within {PROBE_SECONDS:g} s")
+        except AgentError as error:
+            return Finding("fail", f"the agent broke off: {error}")
+        except Exception as error:
+            # An agent has sent what nobody has thought of: the other probes are put all the same.
+            log.exception("the probe %s", probe.name)
+            return Finding("skipped", f"the probe itself broke, please report it: {error!r}")
+
+    # -- what is kept
+
+    def _new_tape(self) -> Path | None:
+        if self._out is None:
+            return None
+        try:
+            self._out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise AgyError(f"{self._out} cannot be made: {error.strerror}") from None
+        path = self._out / f"{self.name}.jsonl"
+        private_file(path, "wb").close()
+        return path
+
+    def _keep(self) -> None:
+        if self._out is not None:
+            keep(self._out, self.agent, self._subject.info, self.name, self.results)
+
+
+def find_suite(name: str) -> ModuleType:
+    """The suite of a name.
+
+    Raises:
+        CommandError: there is none.
+    """
+    if name not in SUITES:
+        raise CommandError(f"there are no probes {name!r}: there are {', '.join(SUITES)}")
+    return importlib.import_module(f".suites.{name.replace('-', '_')}", __package__)
+
+
+SUITES = (
+    "handshake",
+    "sign-in",
+    "session",
+    "options",
+    "streaming",
+    "cancel",
+    "images",
+    "lifecycle",
+    "tools",
+    "mcp",
+    "slash",
+    "context",
+    "errors",
+    "parity",
+)
+"""In the order in which one would ask."""
+
+
+def _known(suite: ModuleType, given: Mapping[str, float]) -> dict[str, float]:
+    known = {name for probe in probes_of(suite) for name in probe.thresholds}
+    for name in given:
+        if name not in known:
+            told = f"they have {', '.join(sorted(known))}" if known else "they have none"
+            raise CommandError(f"{suite_name(suite)} has no threshold {name!r}: {told}")
+    return dict(given)
+
+
+def _as_taped(tape: Path) -> dict[str, Any]:
+    with contextlib.suppress(LookupError):
+        told = told_of_run(tape, 1).noted(ABOUT)
+        if isinstance(told, dict):
+            return told
+    raise TapeError(f"{tape} was not recorded by probes")

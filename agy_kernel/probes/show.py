@@ -1,0 +1,141 @@
+"""What a probe's result looks like in a notebook: the verdict, why, and the frames to see it by.
+
+What agents say is shown as text; what is private is left out, as on a tape.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any
+
+from ..acp.fields import as_mapping, mapping, text
+from ..acp.privacy import Privacy
+from ..display.html import block, code, escape, faint, fold, frame, pre
+from ..text import clean
+from .probe import Finding, Verdict
+from .recording import Evidence
+from .result import Result
+
+MARKS: dict[Verdict, str] = {
+    "pass": "✔",
+    "fallback": "↪",
+    "absent": "○",
+    "fail": "✘",
+    "skipped": "·",
+}
+ARROWS = {"c2a": "→", "a2c": "←", "stderr": "!", "note": "#"}
+FOLDER = "<folder>"
+MOST_LINES, WIDTH = 40, 220
+
+
+class Show:
+    """Shows results.
+
+    Args:
+        folder: the scratch folder's path, which is shown as ``<folder>``.
+        privacy: leaves out what is private.
+    """
+
+    def __init__(self, folder: str, privacy: Privacy) -> None:
+        self._folder, self._privacy = folder, privacy
+
+    def result(self, result: Result) -> dict[str, str]:
+        """A result as a MIME bundle."""
+        finding, probe = result.finding, result.probe
+        gate = f"gate {probe.gate}" if probe.gate else ""
+        limits = ", ".join(f"{name} = {value:g}" for name, value in result.thresholds.items())
+        lines = self.evidence(result.evidence)
+        head = f"<b>{MARKS[finding.verdict]} {finding.verdict}</b> {faint(escape(gate))}"
+        rows = [("sends", probe.sends), ("looks at", probe.looks_at), ("thresholds", limits)]
+        told = "".join(f"<br>{faint(escape(f'{n}: {w}'))}" for n, w in rows if w)
+        words = escape(self.words(finding))
+        evidence = fold(f"{len(result.evidence)} frames", pre("\n".join(lines))) if lines else ""
+        html = frame(f"{head} {escape(probe.question)}<br>{words}{told}{evidence}")
+        plain = [
+            f"{finding.verdict}: {probe.question}" + (f" ({gate})" if gate else ""),
+            self.words(finding),
+            *(f"  {name}: {words}" for name, words in rows if words),
+            *lines,
+        ]
+        return {"text/markdown": html, "text/plain": clean("\n".join(plain))}
+
+    def table(self, results: Iterable[Result]) -> dict[str, str]:
+        """The table at the end of a notebook."""
+        rows = [
+            (r.probe.name, r.probe.gate, r.finding.verdict, self.words(r.finding)) for r in results
+        ]
+        cells = "".join(
+            f"<tr><td>{code(name)}</td><td>{escape(gate)}</td>"
+            f"<td><b>{MARKS[verdict]} {verdict}</b></td><td>{escape(words)}</td></tr>"
+            for name, gate, verdict, words in rows
+        )
+        head = "<tr><th>probe</th><th>gate</th><th>verdict</th><th>what was found</th></tr>"
+        plain = "\n".join(f"{v:9} {name:24} {g:4} {words}" for name, g, v, words in rows)
+        return {
+            "text/markdown": block(f"<table>{head}{cells}</table>"),
+            "text/plain": clean(plain),
+        }
+
+    def words(self, finding: Finding) -> str:
+        """What was found, less what is private."""
+        return self._private(finding.words)
+
+    def evidence(self, frames: Sequence[Evidence]) -> list[str]:
+        """Frames as lines; a run of chunks is told by its first, its last, and their number."""
+        lines: list[str] = []
+        for is_chunk, run in groupby(frames, _is_chunk):
+            each = list(run)
+            if is_chunk and len(each) > 3:
+                letters = sum(len(_chunk_text(frame)) for frame in each[1:-1])
+                told = f"{'':12} … {len(each) - 2} more such chunks, {letters:,} letters"
+                lines += [self._line(each[0]), told, self._line(each[-1])]
+            else:
+                lines += [self._line(frame) for frame in each]
+        if len(lines) > MOST_LINES:
+            cut = f"{'':12} … {len(lines) - MOST_LINES:,} more lines: all are on the tape"
+            lines = [*lines[: MOST_LINES // 2], cut, *lines[-MOST_LINES // 2 :]]
+        return lines
+
+    def _line(self, frame: Evidence) -> str:
+        message = frame.message
+        if isinstance(message, dict):
+            message = {k: v for k, v in message.items() if k != "jsonrpc"}
+        is_text = isinstance(message, str)
+        said = message if is_text else json.dumps(self._privacy.frame(message), ensure_ascii=False)
+        words = self._private(said) if is_text else said.replace(self._folder, FOLDER)
+        cut = words if len(words) <= WIDTH else f"{words[:WIDTH]} … ({len(words):,} letters)"
+        return f"{frame.t:10.3f} {ARROWS[frame.direction]} {cut}".replace("\n", "⏎")
+
+    def _private(self, words: str) -> str:
+        return self._privacy.text(words.replace(self._folder, FOLDER))
+
+
+def _is_chunk(frame: Evidence) -> bool:
+    return bool(_chunk_text(frame))
+
+
+def _chunk_text(frame: Evidence) -> str:
+    update = mapping(mapping(as_mapping(frame.message), "params"), "update")
+    if not text(update, "sessionUpdate").endswith("_chunk"):
+        return ""
+    return text(mapping(update, "content"), "text")
+
+
+class Shown:
+    """A value that Jupyter shows by what it is given here.
+
+    Args:
+        bundle: by MIME type.
+        value: what it stands for, to be looked at by programs.
+    """
+
+    def __init__(self, bundle: dict[str, str], value: Any = None) -> None:
+        self._bundle, self.value = bundle, value
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return self._bundle
+
+    def __repr__(self) -> str:
+        return self._bundle["text/plain"]

@@ -1,0 +1,1 @@
+"""The probes themselves, a module for each notebook in ``notebooks/probes``."""

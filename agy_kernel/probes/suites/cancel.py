@@ -1,0 +1,172 @@
+"""P6, gate D: how a turn is stopped, and what is left of the session then.
+
+The seed found ``session/cancel`` missing on RC01, having sent it with an id; the protocol has it as
+a notification (acp-v1.md, part 2, row 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...acp.fields import mapping, text
+from ..probe import Finding, NotAsked, probe
+from ..prompts import COUNT, CREATE, REPLY, RUN
+from ..subject import Subject
+from ..turns import Answer, Turn
+from ..wire import Wire
+
+COMMAND, FILE = "sleep 30", "stopped.txt"
+BEGIN_SECONDS, END_SECONDS = 60.0, 60.0
+
+
+@probe(
+    "Is a turn ended by session/cancel, the notification?",
+    sends="a long prompt; session/cancel without an id once text comes; a second prompt",
+    looks_at="the stop reason, how soon it comes, and whether the session answers afterwards",
+    gate="D",
+    prompts=2,
+)
+async def as_notification(agent: Subject, *, cancel_seconds: float = 2.0) -> Finding:
+    wire, turn = await _counting(agent)
+    wire.notify("session/cancel", {"sessionId": turn.session_id})
+    return await _ended(wire, turn, cancel_seconds)
+
+
+@probe(
+    "And by session/cancel with an id, which the protocol does not have?",
+    sends="a long prompt; session/cancel as a request once text comes",
+    looks_at="what the request is answered with, and whether the turn ends",
+    prompts=2,
+)
+async def with_id(agent: Subject, *, cancel_seconds: float = 2.0) -> Finding:
+    wire, turn = await _counting(agent)
+    cancel = await wire.ask("session/cancel", {"sessionId": turn.session_id}, cancel_seconds)
+    answer = await turn.answer(cancel_seconds)
+    facts = {"answer": cancel.error.code if cancel.error else cancel.is_result}
+    if answer.is_silent:
+        return Finding("absent", f"the turn goes on; the request got {cancel.words}", facts)
+    after = await _after(wire, turn)
+    words = f"it ends the turn ({turn.stop_reason or answer.words}); {after}"
+    return Finding("fallback", words, facts)
+
+
+@probe(
+    "Is a turn ended that waits for permission?",
+    sends="a prompt for a file; session/cancel while the permission request is open, which is "
+    "then answered “cancelled”",
+    looks_at="the stop reason, the session afterwards, and that no file was written",
+    prompts=2,
+)
+async def while_asking(agent: Subject, *, cancel_seconds: float = 2.0) -> Finding:
+    wire, session = await agent.wire(), await agent.session()
+    turn = wire.prompt(session, CREATE.format(name=FILE, text="STOPPED"), holds=True)
+    if not await turn.until(lambda t: bool(t.asked), BEGIN_SECONDS):
+        raise NotAsked(f"it asked for no permission: it said {turn.text[:80]!r}")
+    wire.notify("session/cancel", {"sessionId": session})
+    turn.withdraw()
+    finding = await _ended(wire, turn, cancel_seconds)
+    written = agent.observe("the file is there", (agent.folder / FILE).exists)
+    return Finding("fail", "the file was written all the same") if written else finding
+
+
+@probe(
+    "Is a turn ended in which a command runs?",
+    sends=f"a prompt to run `{COMMAND}`, which is allowed; session/cancel once it runs",
+    looks_at="the stop reason, how soon it comes, and whether the session answers afterwards",
+    prompts=2,
+)
+async def while_running(agent: Subject, *, cancel_seconds: float = 2.0) -> Finding:
+    wire, session = await agent.wire(), await agent.session()
+    turn = wire.prompt(session, RUN.format(command=COMMAND), allow=_is_sleep)
+    if not await turn.until(_runs, BEGIN_SECONDS):
+        raise NotAsked(f"it ran no such command: it said {turn.text[:80]!r}")
+    wire.notify("session/cancel", {"sessionId": session})
+    return await _ended(wire, turn, cancel_seconds)
+
+
+@probe(
+    "Is a turn ended by session/close?",
+    sends="a long prompt; session/close once text comes",
+    looks_at="the answers to both (the protocol: what runs must be cancelled)",
+    prompts=1,
+)
+async def by_closing(agent: Subject, *, cancel_seconds: float = 2.0) -> Finding:
+    wire, turn = await _counting(agent)
+    closed = await wire.ask("session/close", {"sessionId": turn.session_id}, cancel_seconds)
+    answer = await turn.answer(cancel_seconds)
+    facts = {"stopReason": turn.stop_reason}
+    if closed.error is not None and answer.is_silent:
+        return Finding("absent", f"session/close got {closed.words}", facts)
+    if answer.is_silent:
+        return Finding("fail", f"session/close got {closed.words}, and the turn goes on", facts)
+    return Finding("pass", f"the turn ends: {turn.stop_reason or answer.words}", facts)
+
+
+@probe(
+    "Can the conversation go on once the process was killed in the middle of a turn?",
+    sends="a long prompt; KILL once text comes; a new process; session/load; a second prompt",
+    looks_at="whether the session is there, and answers: the way around a missing cancel",
+    prompts=2,
+)
+async def kill_and_load(agent: Subject) -> Finding:
+    wire, turn = await _counting(agent)
+    agent.needs("load")
+    wire.kill()
+    await agent.stop()
+    wire = await agent.start()
+    loaded = await agent.open("session/load", {"sessionId": turn.session_id})
+    if not loaded.is_result:
+        return Finding("fail", f"session/load got {loaded.words}")
+    after = await _after(wire, turn)
+    return Finding("pass" if after == GOES_ON else "fail", f"the session is loaded; {after}")
+
+
+GOES_ON = "the session goes on"
+
+
+async def _counting(agent: Subject) -> tuple[Wire, Turn]:
+    """A turn in whose middle one is."""
+    wire, session = await agent.wire(), await agent.session()
+    turn = wire.prompt(session, COUNT.format(last=3000))
+    if not await turn.until(lambda t: bool(t.text), BEGIN_SECONDS):
+        raise NotAsked(f"it said nothing that could be stopped: {(await turn.answer(0)).words}")
+    return wire, turn
+
+
+async def _ended(wire: Wire, turn: Turn, cancel_seconds: float) -> Finding:
+    """What came of a cancelled turn."""
+    began = wire.recording.now()
+    answer = await turn.answer(cancel_seconds)
+    facts = {"stopReason": turn.stop_reason}
+    if answer.is_silent:
+        return Finding("fail", f"the turn went on for {cancel_seconds:g} s", facts)
+    seconds = turn.began + answer.seconds - began
+    how = turn.stop_reason or answer.words
+    after = await _after(wire, turn)
+    words = f"{how}, {max(0.0, seconds):.2f} s after the cancel; {after}"
+    if after != GOES_ON:
+        return Finding("fail", words, facts)
+    return Finding("pass" if turn.stop_reason == "cancelled" else "fallback", words, facts)
+
+
+async def _after(wire: Wire, stopped: Turn) -> str:
+    """Whether the session answers another prompt, in words."""
+    turn = wire.prompt(stopped.session_id, REPLY.format(words="STILL HERE"))
+    answer: Answer = await turn.answer(END_SECONDS)
+    if turn.stop_reason == "end_turn" and "STILL HERE" in turn.text:
+        return GOES_ON
+    return f"the next prompt got {turn.stop_reason or answer.words}, and {turn.text[:60]!r}"
+
+
+def _is_sleep(tool_call: Mapping[str, Any]) -> bool:
+    """Whether a call is the command that the prompt asks for, and nothing besides."""
+    told = mapping(tool_call, "rawInput")
+    command = told.get("command") or told.get("CommandLine") or ""
+    words = command if isinstance(command, str) else " ".join(map(str, command[-1:]))
+    return words.strip() == COMMAND
+
+
+def _runs(turn: Turn) -> bool:
+    calls = turn.of_kind("tool_call", "tool_call_update")
+    return any(text(call, "status") == "in_progress" for call in calls)

@@ -1,0 +1,122 @@
+"""What is left of a run: ``verdicts.json``, one for each build, with a section for each suite."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..errors import AgyError
+from ..files import Damaged, locked, read_object, write_object
+from .probe import Verdict
+from .result import Result
+
+FORMAT = 1
+FILE = "verdicts.json"
+GATES = ("A", "B", "C", "D", "E", "F", "F.7")
+"""The gates of the seed's plan (section 8)."""
+GATE_NAMES = {
+    "A": "model and effort can be switched",
+    "B": "tokens are reported",
+    "C": "tool calls tell enough",
+    "D": "a turn can be cancelled",
+    "E": "it starts soon, in sane memory",
+    "F": "MCP servers are reached",
+    "F.7": "a leading slash",
+}
+WORST_FIRST: tuple[Verdict, ...] = ("fail", "absent", "fallback", "pass", "skipped")
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The verdicts on one build.
+
+    Args:
+        agent: the command as the person gave it.
+        build: ``name``, ``title`` and ``version``, as the agent says.
+        suites: suite, probe, record (``Result.record``).
+        about: date, platform, the version of agy-kernel.
+    """
+
+    agent: str
+    build: Mapping[str, Any]
+    suites: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """Name and version."""
+        name, version = self.build.get("name") or self.agent, self.build.get("version") or ""
+        return f"{name} {version}".strip()
+
+    def gates(self) -> dict[str, Verdict]:
+        """The verdict on each gate: the worst of its probes'; none where none was asked."""
+        found: dict[str, set[str]] = {}
+        for probes in self.suites.values():
+            for record in probes.values():
+                found.setdefault(str(record.get("gate")), set()).add(str(record.get("verdict")))
+        return {g: next(v for v in WORST_FIRST if v in found[g]) for g in GATES if g in found}
+
+
+def keep(
+    folder: Path, agent: str, build: Mapping[str, Any], suite: str, told: Iterable[Result]
+) -> None:
+    """Write a suite's results into a folder's verdicts.
+
+    Args:
+        folder: one for each build; what it has of another agent is replaced.
+        agent: the command, as the person gave it.
+        build: as in ``Verdicts``.
+        suite: its name.
+        told: its results so far.
+
+    Raises:
+        AgyError: the file cannot be written.
+    """
+    path = folder / FILE
+    try:
+        with locked(path):
+            before = _earlier(path, agent)
+            suites = {**before.get("suites", {}), suite: {r.probe.name: r.record() for r in told}}
+            write_object(
+                path, {**_head(agent, build or before.get("build", {})), "suites": suites}, 0o600
+            )
+    except OSError as error:
+        raise AgyError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def load(path: Path) -> Verdicts:
+    """Read the verdicts in a file, or in a folder that has one.
+
+    Raises:
+        AgyError: they cannot be read.
+    """
+    file = path / FILE if path.is_dir() else path
+    try:
+        told = read_object(file)
+    except (OSError, Damaged) as error:
+        raise AgyError(f"{file} cannot be read: {error}") from None
+    if told is None or told.get("format") != FORMAT:
+        raise AgyError(f"{file} holds no verdicts that this agy-kernel reads.")
+    return Verdicts(told["agent"], told["build"], told["suites"], told["about"])
+
+
+def _earlier(path: Path, agent: str) -> dict[str, Any]:
+    try:
+        told = read_object(path) or {}
+    except Damaged:
+        return {}
+    return told if told.get("agent") == agent and told.get("format") == FORMAT else {}
+
+
+def _head(agent: str, build: Mapping[str, Any]) -> dict[str, Any]:
+    about = {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "platform": platform.platform(),
+        "agy-kernel": __version__,
+    }
+    return {"format": FORMAT, "agent": agent, "build": dict(build), "about": about}
