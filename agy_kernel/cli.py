@@ -48,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("simulate", help="be an ACP agent over stdio that needs no account")
     commands.add_parser("tape", help="record an agent for any client, or read what was recorded")
     commands.add_parser("replay", help="be an ACP agent over stdio that plays a tape")
+    commands.add_parser("probe", help="put a build of an agent through fixed questions")
     return parser
 
 
@@ -88,7 +89,13 @@ def _replay(words: list[str]) -> int:
     return command.replay(words)
 
 
-ON_THEIR_OWN = {"simulate": _simulate, "tape": _tape, "replay": _replay}
+def _probe(words: list[str]) -> int:
+    from .probes.command import probe
+
+    return probe(words)
+
+
+ON_THEIR_OWN = {"simulate": _simulate, "tape": _tape, "replay": _replay, "probe": _probe}
 """Commands that read their own options, ``--help`` too."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import logging
 import shutil
 import tempfile
@@ -27,6 +26,7 @@ from .recording import told_of_run
 from .result import Result
 from .show import Show, Shown
 from .subject import ABOUT, Subject
+from .suites import find_suite
 from .verdicts import keep
 
 log = logging.getLogger(__name__)
@@ -170,36 +170,6 @@ class Prober:
     def _keep(self) -> None:
         if self._out is not None:
             keep(self._out, self.agent, self._subject.info, self.name, self.results)
-
-
-def find_suite(name: str) -> ModuleType:
-    """The suite of a name.
-
-    Raises:
-        CommandError: there is none.
-    """
-    if name not in SUITES:
-        raise CommandError(f"there are no probes {name!r}: there are {', '.join(SUITES)}")
-    return importlib.import_module(f".suites.{name.replace('-', '_')}", __package__)
-
-
-SUITES = (
-    "handshake",
-    "sign-in",
-    "session",
-    "options",
-    "streaming",
-    "cancel",
-    "images",
-    "lifecycle",
-    "tools",
-    "mcp",
-    "slash",
-    "context",
-    "errors",
-    "parity",
-)
-"""In the order in which one would ask."""
 
 
 def _known(suite: ModuleType, given: Mapping[str, float]) -> dict[str, float]:

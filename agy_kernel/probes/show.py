@@ -14,11 +14,11 @@ from ..acp.fields import as_mapping, mapping, text
 from ..acp.privacy import Privacy
 from ..display.html import block, code, escape, faint, fold, frame, pre
 from ..text import clean
-from .probe import Finding, Verdict
+from .probe import Finding
 from .recording import Evidence
 from .result import Result
 
-MARKS: dict[Verdict, str] = {
+MARKS: dict[str, str] = {
     "pass": "✔",
     "fallback": "↪",
     "absent": "○",

@@ -28,6 +28,16 @@ GATE_NAMES = {
     "F": "MCP servers are reached",
     "F.7": "a leading slash",
 }
+RC01 = {
+    "A": "pass",
+    "B": "absent",
+    "C": "pass",
+    "D": "fail (sent with an id; killing and loading works)",
+    "E": "pass (5 to 6 s; 327 MB)",
+    "F": "pass",
+    "F.7": "fallback (leading commands are intercepted)",
+}
+"""What the second seed's section 8.1 says of Google's RC01; no run of these probes."""
 WORST_FIRST: tuple[Verdict, ...] = ("fail", "absent", "fallback", "pass", "skipped")
 
 

@@ -1,0 +1,157 @@
+"""``agy-kernel probe``: suites put to an agent without a person, and a report on what was found."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..agents import catalogue
+from ..configuration import Configuration
+from ..context import own_folder
+from ..errors import AgyError, CommandError
+from . import report
+from .compare import compare
+from .headless import execute
+from .probe import probes_of
+from .show import MARKS
+from .suites import NAMES, find_suite
+from .verdicts import FILE, load
+
+USAGE = """agy-kernel probe [NAME ...] [--agent AGENT] [--out DIR] [--live] [--set THRESHOLD=VALUE]
+       agy-kernel probe [NAME ...] --replay BUILD_DIR [--out DIR]
+       agy-kernel probe compare BUILD_DIR BUILD_DIR"""
+
+
+def probe(words: list[str]) -> int:
+    """Run ``agy-kernel probe``; returns the exit status.
+
+    It is 0 once the report is whole, whatever the verdicts; of ``compare`` 1 where builds differ.
+    """
+    if words[:1] == ["compare"]:
+        return _compare(words[1:])
+    return _run(_parser().parse_args(words))
+
+
+def _parser() -> argparse.ArgumentParser:
+    said = "Put probes to an agent, and write notebooks, tapes, verdicts and a report."
+    parser = argparse.ArgumentParser("agy-kernel probe", usage=USAGE, description=said)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)} (all)")
+    parser.add_argument("--agent", default="", help="a name or a command line (the settings')")
+    parser.add_argument("--out", type=Path, default=Path("probes"), metavar="DIR", help="(probes)")
+    parser.add_argument(
+        "--live", action="store_true", help="send prompts too, which spend a model's quota"
+    )
+    parser.add_argument(
+        "--replay", type=Path, metavar="BUILD_DIR", help="play a build's tapes in place of an agent"
+    )
+    parser.add_argument(
+        "--set",
+        dest="thresholds",
+        type=_threshold,
+        action="append",
+        default=[],
+        metavar="THRESHOLD=VALUE",
+        help="another threshold than the probes' own",
+    )
+    return parser
+
+
+def _threshold(words: str) -> tuple[str, float]:
+    name, _, value = words.partition("=")
+    return name, float(value)
+
+
+def _run(wanted: argparse.Namespace) -> int:
+    names = wanted.names or list(NAMES)
+    thresholds = _of_suites(names, dict(wanted.thresholds))
+    agent = wanted.agent or Configuration(own_folder() / "settings.json").settings.agent
+    if wanted.replay is None:
+        _announce(names, agent, wanted.live)
+    out: Path = wanted.out.expanduser()
+    folder = _new_folder(out)
+    try:
+        for number, name in enumerate(names, 1):
+            print(f"[{number}/{len(names)}] {name:10} ", end="", flush=True)
+            given = {"agent": agent, "out": ".", "live": wanted.live}
+            if wanted.replay is not None:
+                given["replay"] = str((wanted.replay / f"{name}.jsonl").resolve())
+            _put(name, folder, {**given, "thresholds": thresholds[name]})
+    finally:
+        # Stopped half way, what was found is kept too.
+        _conclude(out, folder)
+    return 0
+
+
+def _announce(names: Sequence[str], agent: str, live: bool) -> None:
+    probes = [probe for name in names for probe in probes_of(find_suite(name))]
+    asking = [probe for probe in probes if probe.prompts]
+    prompts = sum(probe.prompts for probe in asking)
+    print(f"{len(probes)} probes of {len(names)} suites are put to {agent}.")
+    if catalogue.is_simulator(catalogue.find(agent, None)):
+        print(f"They send {prompts} prompts at most, which cost nothing: it is the simulator.")
+    elif live:
+        print(f"They send {prompts} prompts at most. Each spends the quota of the agent's model.")
+    else:
+        print(f"{len(asking)} of them send prompts ({prompts} in all), and are skipped: no --live.")
+
+
+def _of_suites(names: Sequence[str], given: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    known = {n: {t for p in probes_of(find_suite(n)) for t in p.thresholds} for n in names}
+    for name in given:
+        if not any(name in thresholds for thresholds in known.values()):
+            told = ", ".join(sorted(set().union(*known.values())))
+            raise CommandError(f"there is no threshold {name!r}: there are {told}")
+    return {n: {t: v for t, v in given.items() if t in known[n]} for n in names}
+
+
+def _put(name: str, folder: Path, parameters: Mapping[str, Any]) -> None:
+    began, verdicts = time.monotonic(), list[str]()
+
+    def on_verdict(verdict: str) -> None:
+        verdicts.append(verdict)
+        print(MARKS.get(verdict, "?"), end=" ", flush=True)
+
+    broke = execute(name, folder, parameters, on_verdict)
+    words = f"broke off: {broke}" if broke else report.counted(verdicts)
+    print(f" {words} ({time.monotonic() - began:.1f} s)", flush=True)
+
+
+def _new_folder(out: Path) -> Path:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=".new-", dir=out))
+    except OSError as error:
+        raise AgyError(f"{out} cannot be written to: {error.strerror}") from None
+
+
+def _conclude(out: Path, folder: Path) -> None:
+    """Name a build's folder after it, in place of one of the same name, and write the report."""
+    if not (folder / FILE).exists():
+        shutil.rmtree(folder)
+        return
+    verdicts = load(folder)
+    build = out / re.sub(r"[^\w.+-]+", "-", verdicts.title).strip("-.")
+    shutil.rmtree(build, ignore_errors=True)
+    folder.replace(build)
+    build.chmod(0o700)
+    page = report.write(out)
+    gates = ", ".join(f"{gate} {verdict}" for gate, verdict in verdicts.gates().items())
+    print(f"\n{verdicts.title}. Gates: {gates or 'none was asked about'}.")
+    print(f"Notebooks, tapes and verdicts are in {build}. The report: {page}")
+
+
+def _compare(words: list[str]) -> int:
+    parser = argparse.ArgumentParser("agy-kernel probe compare", description="Compare two builds.")
+    for name in ("A", "B"):
+        parser.add_argument(name, type=Path, help="a build's folder, with verdicts and tapes")
+    wanted = parser.parse_args(words)
+    lines = compare(wanted.A, wanted.B, lambda told: print(told, file=sys.stderr))
+    print("\n".join(lines) if lines else "No verdict, fact or shape differs.")
+    return 1 if lines else 0

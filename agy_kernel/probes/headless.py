@@ -1,0 +1,93 @@
+"""Probe notebooks run without a person, and kept with their outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..acp.privacy import Privacy
+from ..errors import AgyError
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+KERNEL = "python3"
+INJECTED = "injected-parameters"  # papermill's word for the cell that it puts behind "parameters"
+PLACES = (
+    Path(__file__).parent / "notebooks",  # of an installation
+    Path(__file__).parents[2] / "notebooks" / "probes",  # of a checkout
+)
+OnProbe = Callable[[str], None]
+
+
+def execute(suite: str, folder: Path, parameters: Mapping[str, Any], on_verdict: OnProbe) -> str:
+    """Run a suite's notebook, and leave it in a folder with its outputs.
+
+    Args:
+        suite: its name.
+        folder: where it runs, and is written to as ``SUITE.ipynb``.
+        parameters: in place of those in its first cell.
+        on_verdict: told each verdict as it comes.
+
+    Returns:
+        What broke it off; empty where it ran to its end.
+
+    Raises:
+        AgyError: nbclient is not installed.
+    """
+    nbformat, nbclient = _libraries()
+    notebook = nbformat.read(notebook_of(suite), as_version=4)
+    cell = _inject(notebook, parameters)
+    client = nbclient.NotebookClient(
+        notebook,
+        kernel_name=KERNEL,
+        timeout=None,  # a probe has an end of its own
+        resources={"metadata": {"path": str(folder)}},
+        extra_arguments=["--log-level=ERROR"],  # or ipykernel warns of plain TCP on loopback
+        on_cell_executed=lambda cell, **_: _tell(cell, on_verdict),
+    )
+    try:
+        client.execute()
+    except (nbclient.exceptions.CellExecutionError, nbclient.exceptions.DeadKernelError) as error:
+        return str(error).strip().rpartition("\n")[2]
+    finally:
+        cell.source = Privacy.of_this_machine().text(cell.source)
+        nbformat.write(notebook, folder / f"{suite}.ipynb")
+    return ""
+
+
+def notebook_of(suite: str) -> Path:
+    """Where a suite's notebook is."""
+    return next(path for place in PLACES if (path := place / f"{suite}.ipynb").is_file())
+
+
+def _libraries() -> tuple[Any, Any]:
+    try:
+        import nbclient
+        import nbformat
+    except ImportError:
+        raise AgyError(
+            "nbclient is needed to run notebooks: pip install 'agy-kernel[probe]'."
+        ) from None
+    return nbformat, nbclient
+
+
+def _inject(notebook: NotebookNode, parameters: Mapping[str, Any]) -> NotebookNode:
+    from nbformat.v4 import new_code_cell
+
+    source = "\n".join(f"{name} = {value!r}" for name, value in parameters.items())
+    tagged = (n for n, c in enumerate(notebook.cells) if "parameters" in c.metadata.get("tags", []))
+    cell: NotebookNode = new_code_cell(source, metadata={"tags": [INJECTED]})
+    notebook.cells.insert(next(tagged, -1) + 1, cell)
+    return cell
+
+
+def _tell(cell: NotebookNode, on_verdict: OnProbe) -> None:
+    """A cell that puts a probe begins its output with the verdict."""
+    if not cell.source.startswith("prober.ask("):
+        return
+    for output in cell.outputs:
+        plain = output.get("data", {}).get("text/plain", "")
+        if verdict := plain.partition(":")[0]:
+            on_verdict(verdict)

@@ -1,0 +1,114 @@
+"""The report: builds and gates in one table, and below it what each probe has found."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import AgyError
+from ..text import clean
+from .show import MARKS
+from .verdicts import FILE, GATE_NAMES, GATES, RC01, Verdicts, load
+
+REPORT = "report.html"
+STYLE = """\
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
+body { max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; margin: 1rem 0; width: 100%; }
+th, td { border-bottom: 1px solid #8885; padding: .35rem .6rem; }
+th, td { text-align: left; vertical-align: top; }
+td.pass { color: light-dark(#116329, #56d364); } td.fail { color: light-dark(#a40e26, #ff7b72); }
+td.fallback { color: light-dark(#7d4e00, #e3b341); } td.absent, td.skipped { opacity: .75; }
+td[class] { white-space: nowrap; } .faint { opacity: .7; } code { font-size: .92em; }
+"""
+
+
+def write(folder: Path) -> Path:
+    """Write the report on every build in a folder; returns its path.
+
+    Args:
+        folder: it has a folder with ``verdicts.json`` for each build.
+
+    Raises:
+        AgyError: it cannot be written.
+    """
+    found = sorted(path.parent for path in folder.glob(f"*/{FILE}"))
+    page = render([(build.name, load(build)) for build in found])
+    try:
+        (folder / REPORT).write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise AgyError(f"{folder / REPORT} cannot be written: {error.strerror}") from None
+    return folder / REPORT
+
+
+def render(builds: Sequence[tuple[str, Verdicts]]) -> str:
+    """The page.
+
+    Args:
+        builds: the folder's name, and the verdicts in it.
+    """
+    parts = [
+        "<!doctype html><html lang=en><meta charset=utf-8>",
+        '<meta name=viewport content="width=device-width">',
+        f"<title>Agent builds, probed</title><style>{STYLE}</style>",
+        "<h1>Agent builds, probed</h1>",
+        _gates([verdicts for _, verdicts in builds]),
+        *(_build(folder, verdicts) for folder, verdicts in builds),
+        "</html>\n",
+    ]
+    return "\n".join(parts)
+
+
+def _gates(builds: Sequence[Verdicts]) -> str:
+    columns = [(verdicts.title, verdicts.gates()) for verdicts in builds]
+    head = "".join(f"<th>{_text(title)}</th>" for title, _ in columns)
+    rows = "".join(
+        f"<tr><th>{gate}: {GATE_NAMES[gate]}</th>"
+        + "".join(_verdict(gates.get(gate, "")) for _, gates in columns)
+        + f"<td>{_text(RC01[gate])}</td></tr>"
+        for gate in GATES
+    )
+    return (
+        f"<table><tr><th>gate</th>{head}<th>RC01, as seen by others</th></tr>{rows}</table>"
+        "<p class=faint>A gate has the worst verdict of the probes that decide it. The last "
+        "column is no run of these probes: it is what was published of Google's build "
+        "agy_acp_server_20260818_01_RC01 on 2026-09-03. Verdicts on a simulator test the "
+        "prober.</p>"
+    )
+
+
+def _build(folder: str, verdicts: Verdicts) -> str:
+    about = ", ".join(_text(str(value)) for value in verdicts.about.values())
+    suites = "".join(_suite(folder, name, probes) for name, probes in verdicts.suites.items())
+    command = f"<code>{_text(verdicts.agent)}</code>"
+    return f"<h2>{_text(verdicts.title)}</h2><p class=faint>{command}; {about}</p>{suites}"
+
+
+def _suite(folder: str, name: str, probes: Mapping[str, Mapping[str, Any]]) -> str:
+    place = f"{html.escape(folder)}/{html.escape(name)}"
+    links = f'<a href="{place}.ipynb">notebook</a>, <a href="{place}.jsonl">tape</a>'
+    rows = "".join(
+        f"<tr><td><code>{_text(probe)}</code></td><td>{_text(str(record.get('gate', '')))}</td>"
+        f"{_verdict(str(record.get('verdict', '')))}<td>{_text(str(record.get('question', '')))}"
+        f"<br>{_text(str(record.get('words', '')))}</td></tr>"
+        for probe, record in probes.items()
+    )
+    return f"<h3>{_text(name)} <small>({links})</small></h3><table>{rows}</table>"
+
+
+def _verdict(verdict: str) -> str:
+    if verdict not in MARKS:
+        return "<td class=faint>not asked</td>"
+    return f"<td class={verdict}>{MARKS[verdict]} {verdict}</td>"
+
+
+def _text(words: str) -> str:
+    return html.escape(clean(words))
+
+
+def counted(verdicts: Iterable[str]) -> str:
+    """How many of each: "5 pass, 1 fail"."""
+    told = list(verdicts)
+    return ", ".join(f"{told.count(v)} {v}" for v in MARKS if v in told)
