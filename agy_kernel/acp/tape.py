@@ -40,6 +40,7 @@ RING_ENTRIES = 2_000
 RING_BYTES = 4 * 1024 * 1024
 FILE_BYTES = 256 * 1024 * 1024
 OLDER = 3
+DIGITS = 4  # of the seconds
 
 
 class Tape:
@@ -140,6 +141,11 @@ class Tape:
         return [entry.encode(self._privacy).decode().rstrip() for entry in entries]
 
     @property
+    def last_time(self) -> float:
+        """When the last line was recorded, in seconds, as it stands in a file."""
+        return round(self._ring[-1].t, DIGITS)
+
+    @property
     def _privacy(self) -> Privacy:
         # Made when it is needed: most kernels never show a frame to anybody.
         if self._given is None:
@@ -217,7 +223,7 @@ class _Entry(NamedTuple):
             message = privacy.line(text.replace("\r", " "))
         else:
             message = json.dumps(privacy.text(text))
-        line = f'{{"t": {self.t:.4f}, "dir": "{self.direction}", "msg": {message}}}\n'
+        line = f'{{"t": {self.t:.{DIGITS}f}, "dir": "{self.direction}", "msg": {message}}}\n'
         return line.encode("utf-8", "replace")
 
 

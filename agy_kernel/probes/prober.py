@@ -132,10 +132,8 @@ class Prober:
 
     async def _ask(self, probe: Probe) -> Result:
         limits = {name: self._thresholds.get(name, d) for name, d in probe.thresholds.items()}
-        self._subject.begin()
-        finding = await self._finding(probe, limits)
-        await self._subject.settle()
-        return Result(probe, finding, limits, self._subject.evidence())
+        finding, evidence = await self._subject.probed(self._finding(probe, limits))
+        return Result(probe, finding, limits, evidence)
 
     async def _finding(self, probe: Probe, limits: Mapping[str, float]) -> Finding:
         if probe.prompts and not self.live:

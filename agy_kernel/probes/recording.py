@@ -7,8 +7,9 @@ a tape sees the notes and the times that stand there, and comes to the same verd
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
-import time
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,6 +18,10 @@ from typing import Any
 
 from ..acp.tape import NOTE, Direction, Tape
 from ..tapes.reading import Entry, of_run, read
+
+PART = "part"
+"""The note that a part of a recording ends with."""
+LATE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +32,13 @@ class Evidence:
         t: seconds since the recording began; of a replay as they stand on its tape.
         direction: ``c2a``, ``a2c``, ``stderr``, or ``note`` for what the prober saw elsewhere.
         message: the frame; a string where it was none.
+        place: its place among the others: in a replay a client may be quicker than it was.
     """
 
     t: float
     direction: Direction
     message: Any
+    place: int = 0
 
 
 class Recording(Tape):
@@ -45,7 +52,8 @@ class Recording(Tape):
     def __init__(self, path: Path | None = None, told: Told | None = None) -> None:
         super().__init__(path)
         self._told = told
-        self._began = time.monotonic()
+        self._news = asyncio.Event()
+        self._is_closed = False
         self.frames: list[Evidence] = []
 
     def sent(self, line: bytes, is_json: bool = True) -> None:
@@ -61,7 +69,12 @@ class Recording(Tape):
     def note(self, name: str, value: Any) -> None:
         """Record what was seen elsewhere."""
         super().note(name, value)
-        self.frames.append(Evidence(self._now(NOTE), NOTE, {name: value}))
+        self._add(NOTE, {name: value})
+
+    def close(self) -> None:
+        """End the recording."""
+        super().close()
+        self._is_closed = True
 
     def noted(self, name: str) -> Any:
         """What the replayed tape has noted by this name next.
@@ -79,10 +92,35 @@ class Recording(Tape):
         return self._told is not None
 
     def now(self) -> float:
-        """Seconds since the recording began; of a replay, when the last frame stands there."""
-        if self._told is not None:
-            return self.frames[-1].t if self.frames else 0.0
-        return time.monotonic() - self._began
+        """When the last frame has passed, in seconds since the recording began.
+
+        It is the same in a replay, so that what is found there is.
+        """
+        return self.frames[-1].t if self.frames else 0.0
+
+    async def part_ends(self) -> float:
+        """Something ends here, which a replay has to end at the same frame; returns the place."""
+        if self._is_closed:
+            return float("inf")
+        self.note(PART, True)
+        place = self.frames[-1].place
+        await self.caught_up(place)
+        return place
+
+    async def caught_up(self, place: float = float("inf")) -> None:
+        """Wait until a replay has sent what stands on its tape up to a place."""
+        if self._told is None:
+            return
+        with contextlib.suppress(TimeoutError):  # the client has departed from the tape
+            async with asyncio.timeout(LATE_SECONDS):
+                while self._told.has_more("a2c", place):
+                    self._news.clear()
+                    await self._news.wait()
+
+    def between(self, begin: float, end: float) -> list[Evidence]:
+        """The frames between two places, in their order on the tape."""
+        found = [frame for frame in self.frames if begin < frame.place < end]
+        return sorted(found, key=lambda frame: frame.place)
 
     def answered_at(self, number: int) -> float:
         """When the answer to a request of the client's passed; now, where it has not."""
@@ -94,11 +132,16 @@ class Recording(Tape):
     def _keep(self, direction: Direction, line: bytes, is_json: bool) -> None:
         text = line.decode("utf-8", "replace")
         message = json.loads(text) if is_json else text
-        self.frames.append(Evidence(self._now(direction), direction, message))
+        self._add(direction, message)
 
-    def _now(self, direction: Direction) -> float:
-        told = self._told.time_of_next(direction) if self._told is not None else None
-        return self.now() if told is None else told
+    def _next_place(self) -> int:
+        return self.frames[-1].place + 1 if self.frames else 0
+
+    def _add(self, direction: Direction, message: Any) -> None:
+        told = self._told.next(direction) if self._told is not None else None
+        t, place = told or (self.last_time, self._next_place())
+        self.frames.append(Evidence(t, direction, message, place))
+        self._news.set()
 
 
 def _answers(message: Any, number: int) -> bool:
@@ -114,16 +157,21 @@ class Told:
     """
 
     def __init__(self, lines: Iterable[Any]) -> None:
-        self._times: dict[str, deque[float]] = {}
+        self._places: dict[str, deque[tuple[float, int]]] = {}
         self._notes: dict[str, deque[Any]] = {}
         for line in lines:
             if isinstance(line, Entry):
                 self._add(line)
 
-    def time_of_next(self, direction: str) -> float | None:
-        """When the next frame of a direction passed; None behind the tape's end."""
-        times = self._times.get(direction)
-        return times.popleft() if times else None
+    def next(self, direction: str) -> tuple[float, int] | None:
+        """When the next frame of a direction passed, and its line; None behind the tape's end."""
+        places = self._places.get(direction)
+        return places.popleft() if places else None
+
+    def has_more(self, direction: str, place: float) -> bool:
+        """Whether frames of a direction are still to come that stand before a place."""
+        places = self._places.get(direction)
+        return places is not None and len(places) > 0 and places[0][1] < place
 
     def noted(self, name: str) -> Any:
         """The next note of a name.
@@ -137,7 +185,7 @@ class Told:
         return notes.popleft()
 
     def _add(self, entry: Entry) -> None:
-        self._times.setdefault(entry.direction, deque()).append(entry.t)
+        self._places.setdefault(entry.direction, deque()).append((entry.t, entry.line))
         if entry.direction == NOTE and isinstance(entry.message, dict):
             for name, value in entry.message.items():
                 self._notes.setdefault(name, deque()).append(value)

@@ -14,7 +14,7 @@ from ..acp.fields import as_mapping, mapping, text
 from ..acp.privacy import Privacy
 from ..display.html import block, code, escape, faint, fold, frame, pre
 from ..text import clean
-from .probe import Finding
+from .probe import Finding, Verdict
 from .recording import Evidence
 from .result import Result
 
@@ -24,6 +24,13 @@ MARKS: dict[str, str] = {
     "absent": "○",
     "fail": "✘",
     "skipped": "·",
+}
+COLOURS = {
+    "pass": "46,160,67",
+    "fallback": "210,153,34",
+    "absent": "128,128,128",
+    "fail": "248,81,73",
+    "skipped": "128,128,128",
 }
 ARROWS = {"c2a": "→", "a2c": "←", "stderr": "!", "note": "#"}
 FOLDER = "<folder>"
@@ -47,7 +54,7 @@ class Show:
         gate = f"gate {probe.gate}" if probe.gate else ""
         limits = ", ".join(f"{name} = {value:g}" for name, value in result.thresholds.items())
         lines = self.evidence(result.evidence)
-        head = f"<b>{MARKS[finding.verdict]} {finding.verdict}</b> {faint(escape(gate))}"
+        head = f"{_badge(finding.verdict)} {faint(escape(gate))}"
         rows = [("sends", probe.sends), ("looks at", probe.looks_at), ("thresholds", limits)]
         told = "".join(f"<br>{faint(escape(f'{n}: {w}'))}" for n, w in rows if w)
         words = escape(self.words(finding))
@@ -68,7 +75,7 @@ class Show:
         ]
         cells = "".join(
             f"<tr><td>{code(name)}</td><td>{escape(gate)}</td>"
-            f"<td><b>{MARKS[verdict]} {verdict}</b></td><td>{escape(words)}</td></tr>"
+            f"<td>{_badge(verdict)}</td><td>{escape(words)}</td></tr>"
             for name, gate, verdict, words in rows
         )
         head = "<tr><th>probe</th><th>gate</th><th>verdict</th><th>what was found</th></tr>"
@@ -110,6 +117,12 @@ class Show:
 
     def _private(self, words: str) -> str:
         return self._privacy.text(words.replace(self._folder, FOLDER))
+
+
+def _badge(verdict: Verdict) -> str:
+    colour = f"background:rgba({COLOURS[verdict]},.22)"
+    style = f"{colour};padding:0 7px;border-radius:9px;white-space:nowrap"
+    return f'<b style="{style}">{MARKS[verdict]} {verdict}</b>'
 
 
 def _is_chunk(frame: Evidence) -> bool:

@@ -19,6 +19,9 @@ from .wire import MINIMAL, Wire
 
 T = TypeVar("T")
 START_SECONDS = 120.0
+BEGINNING, END = float("-inf"), float("inf")
+Place = tuple[int, float]
+"""The number of a start, from 1, and a place on its recording."""
 ABOUT = "probing"
 """The note that a run begins with: which suite, whether live, and the thresholds."""
 
@@ -48,7 +51,6 @@ class Subject:
         self._wire: Wire | None = None
         self._recordings: list[Recording] = []
         self._seen_before: list[Evidence] = []
-        self._mark = (0, 0)
         self._once: dict[str, tuple[Any, tuple[Evidence, ...]]] = {}
         self._mute = ""
         self.hello: Mapping[str, Any] = {}
@@ -101,6 +103,7 @@ class Subject:
         """End the agent, politely at first, and whatever it started."""
         wire, self._wire = self._wire, None
         if wire is not None:
+            await wire.recording.caught_up()
             await wire.__aexit__()
             wire.recording.close()
 
@@ -191,27 +194,36 @@ class Subject:
 
     async def once(self, what: str, make: Callable[[], Awaitable[T]]) -> T:
         """What several probes look at, made by the first of them; all have its evidence."""
-        if what in self._once:
-            value, evidence = self._once[what]
-            self._seen_before += evidence
-            return value  # type: ignore[no-any-return]  # of the same make
-        begun = len(self.evidence())
-        value = await make()
-        self._once[what] = value, self.evidence()[begun:]
-        return value
+        if what not in self._once:
+            begin = await self.here()
+            value = await make()
+            self._once[what] = value, self.between(begin, await self.here())
+        else:
+            self._seen_before += self._once[what][1]
+        return self._once[what][0]  # type: ignore[no-any-return]  # of the same make
 
-    def begin(self) -> None:
-        """A probe begins: what passes from now on is its evidence."""
-        last = len(self._recordings)
-        self._mark = (last, len(self._recordings[-1].frames) if last else 0)
+    async def here(self) -> Place:
+        """Where everything is now: the same frame in a replay."""
+        recordings = len(self._recordings)
+        return recordings, await self._recordings[-1].part_ends() if recordings else BEGINNING
+
+    def between(self, begin: Place, end: Place) -> tuple[Evidence, ...]:
+        """What has passed between two places."""
+        found: list[Evidence] = []
+        for number in range(max(begin[0], 1), end[0] + 1):
+            first = begin[1] if number == begin[0] else BEGINNING
+            last = end[1] if number == end[0] else END
+            found += self._recordings[number - 1].between(first, last)
+        return tuple(found)
+
+    async def probed(self, ask: Awaitable[T]) -> tuple[T, tuple[Evidence, ...]]:
+        """Put a question; returns what was found, and all that has passed meanwhile."""
         self._seen_before = []
-
-    def evidence(self) -> tuple[Evidence, ...]:
-        """What has passed since the probe began."""
-        recordings, frames = self._mark
-        current = self._recordings[recordings - 1].frames[frames:] if recordings else []
-        later = [frame for recording in self._recordings[recordings:] for frame in recording.frames]
-        return (*self._seen_before, *current, *later)
+        begin = await self.here()
+        found = await ask
+        evidence = self.between(begin, await self.here())
+        await self.settle()
+        return found, (*self._seen_before, *evidence)
 
     @property
     def info(self) -> Mapping[str, Any]:

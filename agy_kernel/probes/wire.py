@@ -92,8 +92,9 @@ class Wire:
         """Whether a prompt still waits for its answer."""
         return any(not turn.is_answered for turn in self._turns.values())
 
-    def kill(self) -> None:
+    async def kill(self) -> None:
         """End the process and all its descendants at once."""
+        await self.recording.part_ends()
         self._process.signal(KILL)
 
     # -- what is sent

@@ -112,7 +112,7 @@ async def by_closing(agent: Subject, *, cancel_seconds: float = 2.0) -> Finding:
 async def kill_and_load(agent: Subject) -> Finding:
     wire, turn = await _counting(agent)
     agent.needs("load")
-    wire.kill()
+    await wire.kill()
     await agent.stop()
     wire = await agent.start()
     loaded = await agent.open("session/load", {"sessionId": turn.session_id})
