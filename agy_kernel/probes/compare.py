@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..acp.fields import mapping
 from ..tapes.diff import diff
 from ..text import clean
 from .verdicts import load
@@ -49,11 +50,11 @@ def _of_suite(before: Mapping[str, Record], after: Mapping[str, Record]) -> Iter
         if one is None or other is None:
             yield f"{probe}: only in the {'first' if other is None else 'second'}"
             continue
-        if one["verdict"] != other["verdict"]:
-            yield f"{probe}: {one['verdict']} -> {other['verdict']}"
-            yield f"  - {one['words']}"
-            yield f"  + {other['words']}"
-        yield from _facts(probe, one.get("facts", {}), other.get("facts", {}))
+        if one.get("verdict") != other.get("verdict"):
+            yield f"{probe}: {one.get('verdict')} -> {other.get('verdict')}"
+            yield f"  - {one.get('words')}"
+            yield f"  + {other.get('words')}"
+        yield from _facts(probe, mapping(one, "facts"), mapping(other, "facts"))
 
 
 def _facts(probe: str, before: Record, after: Record) -> Iterator[str]:

@@ -133,7 +133,7 @@ class Prober:
     async def _ask(self, probe: Probe) -> Result:
         limits = {name: self._thresholds.get(name, d) for name, d in probe.thresholds.items()}
         finding, evidence = await self._subject.probed(self._finding(probe, limits))
-        return Result(probe, finding, limits, evidence)
+        return Result(probe, self._show.settled(finding), limits, evidence)
 
     async def _finding(self, probe: Probe, limits: Mapping[str, float]) -> Finding:
         if probe.prompts and not self.live:

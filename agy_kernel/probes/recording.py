@@ -124,10 +124,16 @@ class Recording(Tape):
 
     def answered_at(self, number: int) -> float:
         """When the answer to a request of the client's passed; now, where it has not."""
-        for frame in reversed(self.frames):
-            if frame.direction == "a2c" and _answers(frame.message, number):
-                return frame.t
-        return self.now()
+        place = self.place_of_answer(number)
+        return self.frames[place].t if place < len(self.frames) else self.now()
+
+    def place_of_answer(self, number: int) -> int:
+        """Where among the frames the answer to a request of the client's stands; or behind all."""
+        for place in reversed(range(len(self.frames))):
+            frame = self.frames[place]
+            if frame.direction == "a2c" and answers(frame.message, number):
+                return place
+        return len(self.frames)
 
     def _keep(self, direction: Direction, line: bytes, is_json: bool) -> None:
         text = line.decode("utf-8", "replace")
@@ -144,7 +150,8 @@ class Recording(Tape):
         self._news.set()
 
 
-def _answers(message: Any, number: int) -> bool:
+def answers(message: Any, number: Any) -> bool:
+    """Whether a frame is the answer to the request with this number."""
     is_answer = isinstance(message, dict) and ("result" in message or "error" in message)
     return is_answer and message.get("id") in (number, str(number))
 

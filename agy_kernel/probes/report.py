@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from ..errors import AgyError
 from ..text import clean
@@ -87,7 +88,7 @@ def _build(folder: str, verdicts: Verdicts) -> str:
 
 
 def _suite(folder: str, name: str, probes: Mapping[str, Mapping[str, Any]]) -> str:
-    place = f"{html.escape(folder)}/{html.escape(name)}"
+    place = quote(f"{folder}/{name}")
     links = f'<a href="{place}.ipynb">notebook</a>, <a href="{place}.jsonl">tape</a>'
     rows = "".join(
         f"<tr><td><code>{_text(probe)}</code></td><td>{_text(str(record.get('gate', '')))}</td>"

@@ -13,6 +13,7 @@ from typing import Any
 from ..acp.fields import as_mapping, mapping, text
 from ..acp.privacy import Privacy
 from ..display.html import block, code, escape, faint, fold, frame, pre
+from ..tapes.frames import with_strings
 from ..text import clean
 from .probe import Finding, Verdict
 from .recording import Evidence
@@ -57,12 +58,12 @@ class Show:
         head = f"{_badge(finding.verdict)} {faint(escape(gate))}"
         rows = [("sends", probe.sends), ("looks at", probe.looks_at), ("thresholds", limits)]
         told = "".join(f"<br>{faint(escape(f'{n}: {w}'))}" for n, w in rows if w)
-        words = escape(self.words(finding))
+        words = escape(finding.words)
         evidence = fold(f"{len(result.evidence)} frames", pre("\n".join(lines))) if lines else ""
         html = frame(f"{head} {escape(probe.question)}<br>{words}{told}{evidence}")
         plain = [
             f"{finding.verdict}: {probe.question}" + (f" ({gate})" if gate else ""),
-            self.words(finding),
+            finding.words,
             *(f"  {name}: {words}" for name, words in rows if words),
             *lines,
         ]
@@ -70,9 +71,7 @@ class Show:
 
     def table(self, results: Iterable[Result]) -> dict[str, str]:
         """The table at the end of a notebook."""
-        rows = [
-            (r.probe.name, r.probe.gate, r.finding.verdict, self.words(r.finding)) for r in results
-        ]
+        rows = [(r.probe.name, r.probe.gate, r.finding.verdict, r.finding.words) for r in results]
         cells = "".join(
             f"<tr><td>{code(name)}</td><td>{escape(gate)}</td>"
             f"<td>{_badge(verdict)}</td><td>{escape(words)}</td></tr>"
@@ -85,9 +84,10 @@ class Show:
             "text/plain": clean(plain),
         }
 
-    def words(self, finding: Finding) -> str:
-        """What was found, less what is private."""
-        return self._private(finding.words)
+    def settled(self, finding: Finding) -> Finding:
+        """A finding in which the folder has one name on every machine, less what is private."""
+        facts = with_strings(dict(finding.facts), self._private)
+        return Finding(finding.verdict, self._private(finding.words), facts)
 
     def evidence(self, frames: Sequence[Evidence]) -> list[str]:
         """Frames as lines; a run of chunks is told by its first, its last, and their number."""

@@ -80,7 +80,9 @@ class Request:
         failed = self._answered.exception()
         if failed is not None and not isinstance(failed, RequestFailed):
             raise failed
-        return Answer(self._answered, self._recording.answered_at(self.number) - self.began)
+        seconds = self._recording.answered_at(self.number) - self.began
+        # A replay answers at once what the agent has answered when it was too late.
+        return Answer(self._answered if seconds <= within else None, min(seconds, within))
 
 
 class Turn(Request):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..acp.fields import as_mapping, mapping, text
 from ..errors import AgyError
 from ..files import Damaged, locked, read_object, write_object
 from .probe import Verdict
@@ -69,7 +70,8 @@ class Verdicts:
         for probes in self.suites.values():
             for record in probes.values():
                 found.setdefault(str(record.get("gate")), set()).add(str(record.get("verdict")))
-        return {g: next(v for v in WORST_FIRST if v in found[g]) for g in GATES if g in found}
+        worst = {g: [v for v in WORST_FIRST if v in found.get(g, ())] for g in GATES}
+        return {gate: verdicts[0] for gate, verdicts in worst.items() if verdicts}
 
 
 def keep(
@@ -112,7 +114,11 @@ def load(path: Path) -> Verdicts:
         raise AgyError(f"{file} cannot be read: {error}") from None
     if told is None or told.get("format") != FORMAT:
         raise AgyError(f"{file} holds no verdicts that this agy-kernel reads.")
-    return Verdicts(told["agent"], told["build"], told["suites"], told["about"])
+    suites = {
+        suite: {probe: as_mapping(record) for probe, record in as_mapping(probes).items()}
+        for suite, probes in mapping(told, "suites").items()
+    }
+    return Verdicts(text(told, "agent"), mapping(told, "build"), suites, mapping(told, "about"))
 
 
 def _earlier(path: Path, agent: str) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -45,6 +47,7 @@ class Wire:
         self.requested: list[str] = []
         self.stray_lines: list[str] = []
         self.updates: dict[str, list[Mapping[str, Any]]] = {}
+        self._news = asyncio.Event()
 
     async def __aenter__(self) -> Wire:
         try:
@@ -144,12 +147,22 @@ class Wire:
 
     # -- what comes
 
+    async def until(self, came: Callable[[], bool], within: float) -> bool:
+        """Wait until the agent has told something; false where it has not, in time."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                while not came():
+                    self._news.clear()
+                    await self._news.wait()
+        return came()
+
     def _notified(self, method: str, params: Any) -> None:
         if method != "session/update":
             return
         session_id = text(as_mapping(params), "sessionId")
         update = mapping(as_mapping(params), "update")
         self.updates.setdefault(session_id, []).append(update)
+        self._news.set()
         if session_id in self._turns:
             self._turns[session_id].take(update)
 

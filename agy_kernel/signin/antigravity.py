@@ -15,6 +15,8 @@ from ..errors import SettingsError
 from ..files import Damaged, read_object, write_object
 
 AGENTS = ("antigravity", "agy")
+SERVER = "antigravity-acp"
+"""What the server calls itself."""
 NEEDS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "gemini-api-key": (("GEMINI_API_KEY",),),
     "agent-platform": (("GOOGLE_API_KEY",), ("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION")),
