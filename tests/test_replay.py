@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -381,3 +382,46 @@ async def test_a_long_tape_takes_the_memory_of_a_piece(tmp_path: Path) -> None:
     assert json.loads(heard[-1]) == {"jsonrpc": "2.0", "id": 3, "result": END}
     _, err = await replay.communicate(b"")
     assert (replay.returncode, int(err) < 150_000) == (0, True)  # KB; the tape alone has 50 MB
+
+
+def note(**what: Any) -> dict[str, Any]:
+    """A line that did not pass on the wire."""
+    return {"dir": "note", "msg": what}
+
+
+@pytest.mark.parametrize("status", [3, 0])
+def test_an_agent_that_has_ended_ends_in_a_replay_too(tmp_path: Path, status: int) -> None:
+    lines = [*opening(), prompt(3, "go"), chunk("half"), note(exit=status), note(exit=9)]
+    path = write(tmp_path / "t", lines)
+    asked = [line["msg"] for line in lines if "method" in line["msg"] and "id" in line["msg"]]
+    command = [sys.executable, "-m", "agy_kernel.cli", "replay", str(path)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as replay:
+        assert replay.stdin is not None
+        replay.stdin.write("".join(f"{json.dumps(frame)}\n" for frame in asked).encode())
+        replay.stdin.flush()
+        assert replay.wait(20) == status
+        out, err = replay.communicate()
+    assert b'"half"' in out
+    assert not err
+
+
+async def test_an_agent_that_was_closed_owes_no_answer(tmp_path: Path) -> None:
+    path = write(tmp_path / "t", [*opening(), prompt(3, "go"), chunk("half"), note(closed=True)])
+    async with playing(path) as client:
+        await client.open()
+        _, answer = client.peer.call("session/prompt", prompt(3, "go")["msg"]["params"])
+        late = await client.fails("more")
+        assert "the tape ends at line 8, and the client sent session/prompt" in str(late)
+        assert client.heard == ["half"]
+        assert not answer.done()
+        answer.cancel()
+    assert client.departures == 1
+
+
+async def test_notes_of_other_kinds_are_passed_over(tmp_path: Path) -> None:
+    lines = [note(memory=3), *opening(), note(file="there"), prompt(3, "go"), answered(3, END)]
+    async with playing(write(tmp_path / "t", lines)) as client:
+        await client.open()
+        assert await client.prompt("go") == END
+    assert client.departures == 0
