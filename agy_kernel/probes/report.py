@@ -81,7 +81,7 @@ def _gates(builds: Sequence[Verdicts]) -> str:
 
 
 def _build(folder: str, verdicts: Verdicts) -> str:
-    about = ", ".join(_text(str(value)) for value in verdicts.about.values())
+    about = ", ".join(_text(f"{name} {value}") for name, value in verdicts.about.items())
     suites = "".join(_suite(folder, name, probes) for name, probes in verdicts.suites.items())
     command = f"<code>{_text(verdicts.agent)}</code>"
     return f"<h2>{_text(verdicts.title)}</h2><p class=faint>{command}; {about}</p>{suites}"
