@@ -24,7 +24,6 @@ from .turn import Turn
 Act = Callable[[Turn, re.Match[str]], Awaitable[None]]
 
 CRASH_STATUS = 3
-MOST_NUMBERS = 10_000
 
 # -- commands that the agent intercepts
 
@@ -51,7 +50,7 @@ async def log_out(turn: Turn, _: re.Match[str]) -> None:
 
 async def run(turn: Turn, found: re.Match[str]) -> None:
     """Show how a command looks."""
-    command = found["command"].strip().strip("`")
+    command = (found["command"] or found["typed"]).strip().strip("`")
     outcome = await run_command(turn, command)
     if outcome == "denied":
         await turn.say(f"Then I leave it: `{command}` was not run.")
@@ -121,18 +120,6 @@ def say(text: str) -> Act:
         await turn.say(text)
 
     return act
-
-
-async def repeat(turn: Turn, found: re.Match[str]) -> None:
-    """Say what the prompt wants to be said."""
-    await turn.say(found["words"].strip())
-
-
-async def count(turn: Turn, found: re.Match[str]) -> None:
-    """Say numbers, one a line."""
-    first, last = int(found["first"]), int(found["last"])
-    numbers = range(first, min(last, first + MOST_NUMBERS - 1) + 1)
-    await turn.say("\n".join(map(str, numbers)))
 
 
 async def think(turn: Turn, _: re.Match[str]) -> None:

@@ -9,11 +9,29 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from . import acts, texts
+from . import acts, exact, texts
+from .phrases import (
+    CALL,
+    COLOUR,
+    COUNT,
+    CREATE,
+    MULTIPLY,
+    READ,
+    RECALL,
+    REMEMBER,
+    REPLY,
+    RUN,
+    SECRET,
+    SEVERAL,
+    TWO_TONE,
+    WHICH,
+)
 from .turn import Turn
 
 FILE_NAME = r"[\w./~-]*\w\.[a-z]\w{0,4}\b"
 FIRST = r"\A\s*(?:please\s+)?"
+PASSED_ON = r"\A\s*(?:please\s+|/[\w-]+\s+)?"
+"""A command that is not one of the agent's is passed on to the model, which sees to the rest."""
 
 
 class Reply(NamedTuple):
@@ -21,7 +39,7 @@ class Reply(NamedTuple):
 
     Args:
         pattern: searched for in the text, upper and lower case alike.
-        example: a prompt of this kind.
+        example: a prompt of this kind; empty for none that a person would type.
         effect: what it does.
         act: does it.
         introduces: whether the first reply of a session begins with the introduction.
@@ -49,9 +67,24 @@ def _introduced(turn: Turn) -> bool:
 
 
 async def _explain(turn: Turn, _: re.Match[str]) -> None:
-    rows = [(kind.example, kind.effect) for kind in REPLIES]
+    rows = [(kind.example, kind.effect) for kind in REPLIES if kind.example]
     await turn.say(texts.EXPLANATION.format(table=texts.table(rows)))
 
+
+EXACT: dict[str, acts.Act] = {
+    MULTIPLY: exact.multiply,
+    REMEMBER: exact.repeat,
+    RECALL: exact.recall,
+    CREATE: exact.create,
+    READ: exact.show,
+    COLOUR: exact.fill,
+    SEVERAL: exact.fill,
+    TWO_TONE: exact.top_and_bottom,
+    WHICH: exact.pick,
+    SECRET: exact.tell_secret,
+    CALL: exact.call,
+}
+"""Prompts in fixed words, as programs send them: they are not among the examples."""
 
 REPLIES = (
     Reply(
@@ -60,23 +93,24 @@ REPLIES = (
         "I think, write a plan and leave the decision to you",
         acts.plan,
     ),
-    Reply(
-        rf"{FIRST}reply with exactly:\s*(?P<words>[^.\n]+)",
-        "Reply with exactly: HELLO ACP",
-        "I say it",
-        acts.repeat,
-        introduces=False,
-    ),
-    Reply(
-        rf"{FIRST}count from (?P<first>\d+) to (?P<last>\d+)",
-        "Count from 1 to 20",
-        "A number on each line",
-        acts.count,
-        introduces=False,
-    ),
     Reply(r"\A\s*/logout\b", "/logout", "You are signed out until you sign in", acts.log_out),
     Reply(
-        rf"{FIRST}run\s+(?P<command>\S.*)",
+        PASSED_ON + REPLY,
+        "Reply with exactly: HELLO ACP",
+        "I say it",
+        exact.repeat,
+        introduces=False,
+    ),
+    Reply(
+        FIRST + COUNT,
+        "Count from 1 to 20",
+        "A number on each line",
+        exact.count,
+        introduces=False,
+    ),
+    *(Reply(FIRST + words, "", "", act, introduces=False) for words, act in EXACT.items()),
+    Reply(
+        rf"{FIRST}(?:{RUN}|run\s+(?P<typed>\S.*))",
         "Run python hello.py",
         "I ask, then show a command and what it might print",
         acts.run,

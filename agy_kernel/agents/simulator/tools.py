@@ -6,6 +6,8 @@ The frames follow the first seed document ("Run 6 findings", 4 to 7, and "Phase-
 
 from __future__ import annotations
 
+import asyncio
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,8 +20,10 @@ Outcome = Literal["done", "denied", "failed"]
 
 NEVER_EXECUTED = "Tool call was approved but never executed."
 DENIED = "Tool call was denied."
+CANCELLED = "Tool call was cancelled."
 EDIT_FILE = ("edit_file", "ReplacementContent")
 LISTED = 40  # names that `ls` shows at most
+SLEEP = r"sleep (\d+(?:\.\d+)?)"
 
 
 # -- files
@@ -95,17 +99,39 @@ def _edit(turn: Turn, call: dict[str, Any], new: str) -> bool:
 
 
 def _view(turn: Turn, path: Path) -> None:
-    tool_id, title = turn.tool_id("call"), f"Read {path.name}"
-    where = {"locations": [{"path": str(path)}], "rawInput": {"file_path": str(path)}}
-    turn.tool(toolCallId=tool_id, title=title, kind="read", status="in_progress", **where)
-    turn.tool(toolCallId=tool_id, status="completed", rawOutput=title)
+    call = _read_call(turn, path)
+    turn.tool(toolCallId=call["toolCallId"], status="completed", rawOutput=call["title"])
+
+
+def read_file(turn: Turn, path: Path) -> str | None:
+    """Read a file, which needs no permission; None where it cannot be read, or is not there."""
+    call = _read_call(turn, path)
+    try:
+        held, why = read(path), "there is no such file"
+    except (OSError, UnicodeError) as error:
+        held, why = None, str(error)
+    status, output = ("failed", why) if held is None else ("completed", call["title"])
+    turn.tool(toolCallId=call["toolCallId"], status=status, rawOutput=output)
+    return held
+
+
+def _read_call(turn: Turn, path: Path) -> dict[str, Any]:
+    call = {
+        "toolCallId": turn.tool_id("call"),
+        "title": f"Read {path.name}",
+        "kind": "read",
+        "locations": [{"path": str(path)}],
+        "rawInput": {"file_path": str(path)},
+    }
+    turn.tool(**call, status="in_progress")
+    return call
 
 
 # -- commands
 
 
 async def run_command(turn: Turn, command: str) -> Outcome:
-    """Pretend to run a command, with permission unless the mode needs none."""
+    """Pretend to run a command, with permission unless the mode needs none; `sleep` takes time."""
     call = {
         "toolCallId": turn.tool_id(),
         "title": "Run run_command?",
@@ -117,6 +143,11 @@ async def run_command(turn: Turn, command: str) -> Outcome:
     elif not await _approved(turn, call):
         return "denied"
     turn.tool(toolCallId=call["toolCallId"], status="in_progress")
+    try:
+        await _take_time(command)
+    except asyncio.CancelledError:
+        turn.tool(toolCallId=call["toolCallId"], status="failed", rawOutput=CANCELLED)
+        raise
     turn.tool(
         toolCallId=call["toolCallId"],
         status="completed",
@@ -126,6 +157,11 @@ async def run_command(turn: Turn, command: str) -> Outcome:
     return "done"
 
 
+async def _take_time(command: str) -> None:
+    if found := re.fullmatch(SLEEP, command):
+        await asyncio.sleep(float(found[1]))
+
+
 def command_output(command: str, folder: Path) -> str:
     """What a command would print; made up, since nothing is ever run."""
     match _words(command):
@@ -133,6 +169,8 @@ def command_output(command: str, folder: Path) -> str:
             return " ".join(words)
         case ["pwd"]:
             return str(folder)
+        case ["sleep", _]:
+            return ""
         case ["ls"]:
             names = sorted(p.name for p in folder.iterdir() if not p.name.startswith("."))
             return "\n".join(names[:LISTED])

@@ -16,6 +16,7 @@ from .sessions import Session, Store
 
 # A delta ends where it ends, in the middle of a word too, as RC01's do.
 DELTA_LENGTHS = (9, 4, 13, 7, 17, 2, 11, 15, 5, 12)
+LONG_TEXT = 3_500  # letters; with every so many the deltas grow, so that no text takes for ever
 BATCH_BYTES = 48 * 1024
 CONTEXT_WINDOW = 1_048_576
 CHARACTERS_PER_TOKEN = 4
@@ -149,13 +150,13 @@ class Turn:
 
 
 def deltas(text: str) -> Iterator[str]:
-    """Cut a text into pieces, the same way every time."""
-    start = 0
+    """Cut a text into pieces, the same way every time; those of a long text are longer."""
+    start, growth = 0, 1 + len(text) // LONG_TEXT
     for length in itertools.cycle(DELTA_LENGTHS):
         if start >= len(text):
             return
-        yield text[start : start + length]
-        start += length
+        yield text[start : start + length * growth]
+        start += length * growth
 
 
 def _is_text(block: dict[str, Any]) -> bool:
