@@ -6,7 +6,19 @@ Source: the Messages API's streaming events.
 import json
 from collections.abc import Iterator
 
-from tests.agents.dialects import USAGE, Json, Message, Part, Reply, new_id, pieces, texts
+from tests.agents.dialects import (
+    USAGE,
+    Json,
+    Message,
+    Part,
+    Reply,
+    Tool,
+    new_id,
+    pieces,
+    texts,
+    tool,
+    written,
+)
 
 
 class Messages:
@@ -16,9 +28,18 @@ class Messages:
         return [self._message(item) for item in body["messages"]]
 
     def _message(self, item: Json) -> Message:
-        content = item["content"]
-        text = content if isinstance(content, str) else texts(content)
-        return Message(item["role"] == "assistant", text)
+        content: str | list[Json] = item["content"]
+        blocks: list[Json] = (
+            [{"type": "text", "text": content}] if isinstance(content, str) else content
+        )
+        sources = [block["source"] for block in blocks if block["type"] == "image"]
+        images = tuple(source["data"] for source in sources if source["type"] == "base64")
+        results = [block.get("content") for block in blocks if block["type"] == "tool_result"]
+        result = written(results) if results else None
+        return Message(item["role"] == "assistant", texts(blocks), images, result)
+
+    def tools(self, body: Json) -> list[Tool]:
+        return [tool(t["name"], t.get("input_schema")) for t in body.get("tools", [])]
 
     def reply(self) -> Reply:
         return MessagesReply()

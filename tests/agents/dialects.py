@@ -15,6 +15,8 @@ Part = dict[str, Any]
 
 CHUNK = 12
 """Characters in one streamed piece of text."""
+LONG_TEXT = 4_000
+"""Of each so many characters more, the pieces grow by as much again."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +34,34 @@ USAGE = Usage()
 
 @dataclass(frozen=True)
 class Message:
-    """A message of the conversation so far; tool calls and results are messages without text."""
+    """A message of the conversation so far; tool calls and results are messages without text.
+
+    Args:
+        by_model: whether the model said it.
+        text: the texts in it.
+        images: those in it, in base64.
+        result: what a tool has returned, where it is a tool's result.
+    """
 
     by_model: bool
     text: str
+    images: tuple[str, ...] = ()
+    result: str | None = None
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool on offer.
+
+    Args:
+        name: by which it is called.
+        takes: the names of its arguments; none where it takes a text (codex's custom tools).
+        namespace: what else codex wants to be told in the call; empty for none.
+    """
+
+    name: str
+    takes: tuple[str, ...]
+    namespace: str = ""
 
 
 class Reply(Protocol):
@@ -50,13 +76,15 @@ class Dialect(Protocol):
     """How one API's requests are read and answered."""
 
     def messages(self, body: Json) -> list[Message]: ...
+    def tools(self, body: Json) -> list[Tool]: ...
     def reply(self) -> Reply: ...
     def error(self, status: int, message: str) -> Json: ...
 
 
 def pieces(text: str) -> list[str]:
     """Cut a text as a model streams it."""
-    return [text[i : i + CHUNK] for i in range(0, len(text), CHUNK)]
+    size = CHUNK * (1 + len(text) // LONG_TEXT)
+    return [text[i : i + size] for i in range(0, len(text), size)]
 
 
 def new_id(prefix: str) -> str:
@@ -69,12 +97,38 @@ def texts(items: list[Json]) -> str:
     return "\n".join(item["text"] for item in items if isinstance(item.get("text"), str))
 
 
+def written(value: Any) -> str:
+    """All that is written in a tool's result, whatever its form."""
+    if isinstance(value, dict):
+        return "\n".join(written(each) for each in value.values())
+    if isinstance(value, list):
+        return "\n".join(map(written, value))
+    return str(value)
+
+
+def tool(name: str, schema: Json | None, namespace: str = "") -> Tool:
+    """A tool by the schema of what it takes."""
+    return Tool(name, tuple((schema or {}).get("properties", {})), namespace)
+
+
 class Gemini:
     """The Gemini API, as gemini-cli uses it."""
 
     def messages(self, body: Json) -> list[Message]:
-        contents: list[Json] = body.get("contents", [])
-        return [Message(c.get("role") == "model", texts(c.get("parts", []))) for c in contents]
+        return [self._message(content) for content in body.get("contents", [])]
+
+    def _message(self, content: Json) -> Message:
+        parts: list[Json] = content.get("parts", [])
+        images = tuple(part["inlineData"]["data"] for part in parts if "inlineData" in part)
+        results = [part["functionResponse"] for part in parts if "functionResponse" in part]
+        result = written([r.get("response") for r in results]) if results else None
+        return Message(content.get("role") == "model", texts(parts), images, result)
+
+    def tools(self, body: Json) -> list[Tool]:
+        declared = [d for t in body.get("tools", []) for d in t.get("functionDeclarations", [])]
+        return [
+            tool(d["name"], d.get("parametersJsonSchema") or d.get("parameters")) for d in declared
+        ]
 
     def reply(self) -> Reply:
         return GeminiReply()
@@ -121,8 +175,22 @@ class Responses:
 
     def _message(self, item: Json) -> Message:
         if item.get("type", "message") == "message":
-            return Message(item.get("role") == "assistant", texts(item.get("content", [])))
-        return Message(not item["type"].endswith("_output"), "")
+            content = item.get("content", [])
+            urls = [part["image_url"] for part in content if part["type"] == "input_image"]
+            images = tuple(url.partition(",")[2] for url in urls)
+            return Message(item.get("role") == "assistant", texts(content), images)
+        is_result = item["type"].endswith("_output")
+        return Message(not is_result, "", result=written(item["output"]) if is_result else None)
+
+    def tools(self, body: Json) -> list[Tool]:
+        return list(self._tools(body.get("tools", []), ""))
+
+    def _tools(self, offered: list[Json], namespace: str) -> Iterator[Tool]:
+        for each in offered:
+            if each["type"] == "namespace":
+                yield from self._tools(each["tools"], each["name"])
+            elif "name" in each:
+                yield tool(each["name"], each.get("parameters"), namespace)
 
     def reply(self) -> Reply:
         return ResponsesReply()
@@ -178,6 +246,8 @@ class ResponsesReply:
         call = {"id": new_id("fc"), "call_id": new_id("call"), "name": part["tool"]}
         if "input" in part:
             return call | {"type": "custom_tool_call", "input": part["input"]}
+        if namespace := part.get("namespace"):
+            call |= {"namespace": namespace}
         return call | {"type": "function_call", "arguments": json.dumps(part["args"])}
 
     def _item(self, item: Json, deltas: list[Json], started: Json | None = None) -> Iterator[Json]:

@@ -1,6 +1,7 @@
 """A scripted model endpoint on loopback: real agents run against it without a model or an account.
 
-The prompt carries the script, so the endpoint keeps no state: `SCRIPT:[[part, ...], ...]`, one
+The prompt carries the script, or is one that an obedient model follows (`obedient.py`), so the
+endpoint keeps no state: `SCRIPT:[[part, ...], ...]`, one
 inner list a model call of the turn. A part is one of
 
 - `{"think": str}` and `{"text": str}`: streamed in small pieces;
@@ -23,7 +24,8 @@ from socket import SHUT_RDWR
 from typing import Any, Self
 
 from tests.agents.anthropic import Messages
-from tests.agents.dialects import Dialect, Gemini, Json, Message, Part, Reply, Responses
+from tests.agents.dialects import Dialect, Gemini, Json, Message, Part, Reply, Responses, Tool
+from tests.agents.obedient import obey
 
 DIALECTS: dict[str, Dialect] = {
     ":streamGenerateContent": Gemini(),
@@ -47,12 +49,15 @@ def find_script(text: str) -> list[list[Part]] | None:
     return found
 
 
-def next_call(messages: list[Message]) -> list[Part]:
+def next_call(messages: list[Message], tools: list[Tool]) -> list[Part]:
     """Choose the parts of the model call that follows `messages`.
 
-    The script is the last one that was not written by the model; each run of the model's messages
-    since then is a call already made.
+    A prompt without a script may be one that is obeyed. Otherwise the script is the last one that
+    was not written by the model; each run of the model's messages since then is a call already
+    made.
     """
+    if (obeyed := obey(messages, tools)) is not None:
+        return obeyed
     for at in reversed(range(len(messages))):
         calls = None if messages[at].by_model else find_script(messages[at].text)
         if calls is not None:
@@ -154,7 +159,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.server.endpoint.record(body)
         with suppress(ConnectionError):
-            self._answer(dialect, next_call(dialect.messages(body)))
+            self._answer(dialect, next_call(dialect.messages(body), dialect.tools(body)))
 
     def log_message(self, *_: object) -> None:
         """Keep the test's output clean."""

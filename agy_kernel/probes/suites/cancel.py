@@ -162,7 +162,8 @@ async def _after(wire: Wire, stopped: Turn) -> str:
 def _is_sleep(tool_call: Mapping[str, Any]) -> bool:
     """Whether a call is the command that the prompt asks for, and nothing besides."""
     told = mapping(tool_call, "rawInput")
-    command = told.get("command") or told.get("CommandLine") or ""
+    # Without rawInput the title has to tell it: gemini-cli's does.
+    command = told.get("command") or told.get("CommandLine") or text(tool_call, "title")
     words = command if isinstance(command, str) else " ".join(map(str, command[-1:]))
     return words.strip() == COMMAND
 
