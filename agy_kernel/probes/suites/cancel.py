@@ -18,6 +18,8 @@ from ..wire import Wire
 
 COMMAND, FILE = "sleep 30", "stopped.txt"
 BEGIN_SECONDS, END_SECONDS = 60.0, 60.0
+RUN_SECONDS = 2.0
+"""Some agents do not tell that a command runs: so long after it was allowed, it does."""
 
 
 @probe(
@@ -79,8 +81,9 @@ async def while_asking(agent: Subject, *, cancel_seconds: float = 2.0) -> Findin
 async def while_running(agent: Subject, *, cancel_seconds: float = 2.0) -> Finding:
     wire, session = await agent.wire(), await agent.session()
     turn = wire.prompt(session, RUN.format(command=COMMAND), allow=_is_sleep)
-    if not await turn.until(_runs, BEGIN_SECONDS):
+    if not await turn.until(lambda t: _runs(t) or _has_leave(t), BEGIN_SECONDS):
         raise NotAsked(f"it ran no such command: it said {turn.text[:80]!r}")
+    await turn.until(_runs, RUN_SECONDS)
     wire.notify("session/cancel", {"sessionId": session})
     return await _ended(wire, turn, cancel_seconds)
 
@@ -166,6 +169,10 @@ def _is_sleep(tool_call: Mapping[str, Any]) -> bool:
     command = told.get("command") or told.get("CommandLine") or text(tool_call, "title")
     words = command if isinstance(command, str) else " ".join(map(str, command[-1:]))
     return words.strip() == COMMAND
+
+
+def _has_leave(turn: Turn) -> bool:
+    return any(_is_sleep(mapping(params, "toolCall")) for params in turn.asked)
 
 
 def _runs(turn: Turn) -> bool:
