@@ -14,7 +14,7 @@ KERNEL_TESTS := $(addprefix tests/test_,front_ends_versions.py front_ends_vscode
 MORE_AGENTS := tests/agents/npm-more/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lab test test-more test-next test-tools lint docs reliability chaos bench fuzz lock screenshots clean
+.PHONY: help setup demo lab test test-more test-next test-tools lint docs reliability tapes chaos bench fuzz lock screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,9 @@ docs: $(READY) ## write the settings' page anew and build the pages into build/s
 
 reliability: $(READY) test-tools ## run the tests of public reports, and write docs/reliability.md
 	$(BIN)/python -m tools.reliability
+
+tapes: $(READY) test-tools ## put the probes to every agent at hand, and keep the tapes in tests/evidence
+	$(BIN)/python -m tools.tapes
 
 chaos: $(READY) ## kill, hang and flood the agent of a real kernel in 200 runs (SEED=17 for one)
 	$(BIN)/python -m tools.chaos $(SEED)
