@@ -100,6 +100,8 @@ def texts(items: list[Json]) -> str:
 def written(value: Any) -> str:
     """All that is written in a tool's result, whatever its form."""
     if isinstance(value, dict):
+        if value.get("type") == "text":
+            return str(value["text"])
         return "\n".join(written(each) for each in value.values())
     if isinstance(value, list):
         return "\n".join(map(written, value))

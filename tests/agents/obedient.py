@@ -4,17 +4,22 @@ It knows the prompts in fixed words that the simulator knows, wherever they stan
 last message: agents put words of their own around it. Its whole knowledge is the request.
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from agy_kernel.agents.simulator import exact, phrases
-from tests.agents.dialects import Message, Part, Tool
+from tests.agents.dialects import Message, Part, Tool, written
 
 PAUSE = 0.02
 """Seconds after each event of a count: time enough to stop it."""
 CONTEXT = re.compile(r"\s*<(?:environment_context|turn_aborted|system-reminder)\b")
 """How messages begin that an agent has added as if the person had written them."""
+FRAME = re.compile(r"\s*(?:</?[\w-]+>\s*)?")
+"""What stands around a result: empty lines, and gemini's marks of an untrusted text."""
+NOT_DONE = re.compile(r"\b(?:rejected|denied|declined|refused|cancell?ed|aborted)\b", re.IGNORECASE)
 PATHS = ("file_path", "filePath", "absolute_path", "path")
 COMMANDS = ("command", "cmd")
 WRITERS = ("write_file", "Write", "write", "apply_patch")
@@ -125,7 +130,7 @@ def _secret(asked: Asked) -> list[Part]:
 def _create(asked: Asked) -> list[Part]:
     tool = asked.tool(*WRITERS)
     if asked.results or tool is None:
-        return _say("The file is written." if tool else "I have no tool to write a file.")
+        return _say(_outcome(asked) if tool else "I have no tool to write a file.")
     name, line = asked.found["file"], asked.found["line"].strip()
     if tool.name == "apply_patch":
         patch = ["*** Begin Patch", f"*** Add File: {name}", f"+{line}", "*** End Patch", ""]
@@ -147,7 +152,7 @@ def _read(asked: Asked) -> list[Part]:
 def _run(asked: Asked) -> list[Part]:
     tool = asked.tool(*SHELLS)
     if asked.results or tool is None:
-        return _say("The command is done." if tool else "I have no shell.")
+        return _say(_outcome(asked) if tool else "I have no shell.")
     return [_call(tool, {**WORDS, **dict.fromkeys(COMMANDS, asked.found["command"])})]
 
 
@@ -158,7 +163,8 @@ def _call_mcp(asked: Asked) -> list[Part]:
     named = (t for t in asked.tools if t.name.endswith(wanted) and server in t.namespace + t.name)
     if (tool := next(named, None)) is None:
         return _say(f"I have no tool {wanted}.")
-    return [_call(tool, dict.fromkeys(tool.takes, asked.found["text"]))]
+    takes = "text" if "text" in tool.takes else tool.takes[0]
+    return [_call(tool, {takes: asked.found["text"]})]
 
 
 def _call(tool: Tool, told: Mapping[str, str | int]) -> Part:
@@ -166,10 +172,18 @@ def _call(tool: Tool, told: Mapping[str, str | int]) -> Part:
     return {"tool": tool.name, "args": args, "namespace": tool.namespace}
 
 
+def _outcome(asked: Asked) -> str:
+    return "It was not done." if NOT_DONE.search(asked.results[-1]) else "It is done."
+
+
 def _last_line(result: str) -> str:
     """The last line of what a tool has returned, without what agents put around it."""
-    lines = [line for line in result.splitlines() if line.strip()]
-    return re.sub(r"^\s*\d+[\t→]", "", lines[-1]).strip() if lines else "It returned nothing."
+    lines = [line for line in result.splitlines() if not FRAME.fullmatch(line)]
+    last = re.sub(r"^\s*\d+[\t→]", "", lines[-1]).strip() if lines else "It returned nothing."
+    with suppress(ValueError):  # codex passes the result of an MCP tool on as JSON
+        content = json.loads(last)
+        return written(content) if isinstance(content, list) else last
+    return last
 
 
 ORDERS: tuple[tuple[str, Order], ...] = (
