@@ -74,15 +74,18 @@ class Request:
         Raises:
             AgentError: the agent has ended.
         """
+        begins = self._recording.now()
         await asyncio.wait((self._answered,), timeout=within)
         if not self._answered.done():
             return Answer(self._answered, within)
         failed = self._answered.exception()
         if failed is not None and not isinstance(failed, RequestFailed):
             raise failed
-        seconds = self._recording.answered_at(self.number) - self.began
+        ended = self._recording.answered_at(self.number)
         # A replay answers at once what the agent has answered when it was too late.
-        return Answer(self._answered if seconds <= within else None, min(seconds, within))
+        if ended - begins > within:
+            return Answer(None, within)
+        return Answer(self._answered, ended - self.began)
 
 
 class Turn(Request):
