@@ -6,9 +6,11 @@ import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from agy_kernel.probes import Prober
-from agy_kernel.probes.probe import Finding
+from agy_kernel.probes.probe import Finding, probes_of
+from agy_kernel.probes.suites import find_suite
 from tests.agents import scripted
 
 SIMULATOR = "agy_kernel.agents.simulator"
@@ -26,7 +28,7 @@ def script(*steps: Iterable[scripted.Step]) -> str:
 
 
 def found(
-    suite: str, agent: str, folder: Path, *only: str, live: bool = True, **thresholds: float
+    suite: str, agent: str, folder: Path, *only: str, live: bool = True, **thresholds: Any
 ) -> dict[str, Finding]:
     """What a suite finds, which its tape confirms.
 
@@ -39,8 +41,8 @@ def found(
         thresholds: others than the probes' own.
     """
     out = folder / "out"
-    told = _ask(Prober(suite, agent, out=out, live=live, **thresholds), only)
-    again = _ask(Prober(suite, replay=out / f"{suite}.jsonl"), only)
+    told = _ask(Prober(suite, agent, out=out, live=live, **thresholds), suite, only)
+    again = _ask(Prober(suite, replay=out / f"{suite}.jsonl"), suite, only)
     assert again == told
     return told
 
@@ -50,9 +52,9 @@ def verdicts(findings: dict[str, Finding]) -> dict[str, str]:
     return {name: finding.verdict for name, finding in findings.items()}
 
 
-def _ask(prober: Prober, only: tuple[str, ...]) -> dict[str, Finding]:
+def _ask(prober: Prober, suite: str, only: tuple[str, ...]) -> dict[str, Finding]:
     try:
-        for probe in prober.probes:
+        for probe in probes_of(find_suite(suite)):
             if not only or probe.name in only:
                 prober.ask(probe)
         return {result.probe.name: result.finding for result in prober.results}
