@@ -1,0 +1,98 @@
+"""P7: whether pictures in a prompt reach the model.
+
+Some agents advertise pictures and deliver none: gemini-cli is seen to do so (real-agents.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ...acp.results import capabilities
+from ..pictures import named_in, picture
+from ..probe import Finding, probe
+from ..prompts import COLOUR, SEVERAL, TWO_TONE, WHICH
+from ..subject import Subject
+from ..turns import Turn
+
+ANSWER_SECONDS = 120.0
+NOT_ADVERTISED = Finding("absent", "promptCapabilities.image is not true: no picture was sent")
+COLOURS = "the colours that the answer names"
+
+
+@probe(
+    "Does it see a picture of a single pixel?",
+    sends="a red PNG of 1 × 1 pixel, and the question which colour it is",
+    looks_at=COLOURS,
+    prompts=1,
+)
+async def one_pixel(agent: Subject) -> Finding:
+    return await _named(agent, ["red"], picture("red", size=1), COLOUR)
+
+
+@probe(
+    "Does it see what is where?",
+    sends="a PNG of 64 × 64 pixels, red above and blue below, and the question what is where",
+    looks_at=COLOURS,
+    prompts=1,
+)
+async def two_tone(agent: Subject) -> Finding:
+    return await _named(agent, ["red", "blue"], picture("red", "blue"), TWO_TONE)
+
+
+@probe(
+    "Does it see several pictures, in their order?",
+    sends="a blue, a red and a green PNG, and the question which colours they are",
+    looks_at=COLOURS,
+    prompts=1,
+)
+async def several(agent: Subject) -> Finding:
+    colours = ["blue", "red", "green"]
+    return await _named(agent, colours, *map(picture, colours), SEVERAL)
+
+
+@probe(
+    "Does a picture stay at its place among texts?",
+    sends="“Image A:”, a red PNG, “Image B:”, a blue one, and the question which is blue",
+    looks_at="the letter that the answer names",
+    prompts=1,
+)
+async def among_texts(agent: Subject) -> Finding:
+    parts = ("Image A:", picture("red"), "Image B:", picture("blue"), WHICH.format(colour="blue"))
+    turn = await _shown(agent, *parts)
+    if turn is None:
+        return NOT_ADVERTISED
+    letters = sorted(set(re.findall(r"\b[AB]\b", turn.text)))
+    facts = {"letters": letters, "stopReason": turn.stop_reason}
+    if letters == ["B"]:
+        return Finding("pass", "it names B, which is right", facts)
+    return Finding("fail", f"it should name B: {await _said(turn)}", facts)
+
+
+async def _named(agent: Subject, right: list[str], *parts: str | Mapping[str, Any]) -> Finding:
+    turn = await _shown(agent, *parts)
+    if turn is None:
+        return NOT_ADVERTISED
+    named = named_in(turn.text)
+    facts = {"named": named, "stopReason": turn.stop_reason}
+    if named == right:
+        return Finding("pass", f"it names {', '.join(named)}, which is right", facts)
+    return Finding("fail", f"it should name {', '.join(right)}: {await _said(turn)}", facts)
+
+
+async def _shown(agent: Subject, *parts: str | Mapping[str, Any]) -> Turn | None:
+    """A turn with pictures, ended; None where the build does not take any."""
+    wire = await agent.wire()
+    if not capabilities(agent.hello).image:
+        return None
+    turn = wire.prompt(await agent.session(), *parts)
+    await turn.answer(ANSWER_SECONDS)
+    return turn
+
+
+async def _said(turn: Turn) -> str:
+    """What the agent said instead, for the end of a sentence."""
+    if turn.text:
+        return f"it says {turn.text[:80]!r}"
+    return f"it says nothing, and the prompt got {turn.stop_reason or (await turn.answer(0)).words}"
