@@ -151,6 +151,11 @@ def spawn(
     return ["spawn", own_session, marked, holds_pipes, deaf]
 
 
+def save(name: str, text: str) -> Step:
+    """Write a file in the folder that it was started in."""
+    return ["save", name, text]
+
+
 def play_file(path: Path) -> Step:
     """Play the steps of a file, which may be more than a command line can hold."""
     return ["play_file", str(path)]
@@ -357,6 +362,9 @@ class Agent:
         while not Path(f"/proc/{child.pid}/environ").read_bytes():
             pass  # in the middle of exec, when it would not be found by its environment
         self._notify("_test/spawned", {"pid": child.pid})
+
+    def save(self, name: str, text: str) -> None:
+        Path(name).write_text(text, "utf-8")
 
     def tell_environment(self) -> None:
         ids = {"pid": os.getpid(), "session": os.getsid(0), "group": os.getpgid(0)}
