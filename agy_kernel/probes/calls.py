@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ..acp.fields import as_mapping, mapping, mappings, text
@@ -72,6 +74,11 @@ class Call:
     def files(self) -> tuple[str, ...]:
         """The files that it touches, as the agent names them."""
         return files_of(self._as_shown())
+
+    def is_only(self, kind: str, path: Path) -> bool:
+        """Whether it is of a kind, and touches this file alone; names are taken in its folder."""
+        files = {os.path.normpath(path.parent / file) for file in self.files}
+        return self.kind == kind and files == {str(path)}
 
     @property
     def command(self) -> str:

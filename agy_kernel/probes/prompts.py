@@ -31,6 +31,7 @@ SEVERAL = (
 WHICH = f"Which of the two images is {{colour}}, A or B? Answer with the letter alone. {NO_TOOLS}"
 
 SECRET = f"What is the secret word in the attached resource? Answer with the word alone. {NO_TOOLS}"
+LINKED = "What is the secret word in the linked file? Answer with the word alone."
 CALL = (
     "Call the tool {tool} of the MCP server {server} with the text {text}, "
     "and answer with its result alone."

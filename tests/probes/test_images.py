@@ -41,7 +41,7 @@ def test_an_agent_to_which_nothing_was_delivered_fails(tmp_path: Path) -> None:
     agent = seeing("I see no image.", "Top: Blue, Bottom: Red", "Blue, red", "A or B")
     told = found("images", agent, tmp_path)
     assert set(verdicts(told).values()) == {"fail"}
-    assert told["one_pixel"].words == "it should name red: it says 'I see no image.'"
+    assert told["one_pixel"].words == "it should name red; end_turn, and 'I see no image.'"
     assert told["two_tone"].facts["named"] == ["blue", "red"]
     assert told["among_texts"].facts["letters"] == ["A", "B"]
 
@@ -57,7 +57,7 @@ def test_a_refused_picture_is_told_with_the_error(tmp_path: Path) -> None:
     agent = script(hello(**SEES), new_session(), refusal)
     told = found("images", agent, tmp_path, "one_pixel")["one_pixel"]
     assert told.verdict == "fail"
-    assert told.words.endswith("it says nothing, and the prompt got error no images (-32602)")
+    assert told.words == "it should name red; error no images (-32602), and no text"
 
 
 @pytest.mark.parametrize("size", [1, 64])

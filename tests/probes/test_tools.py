@@ -139,9 +139,7 @@ def test_an_edit_of_which_nothing_is_told_is_a_fallback(tmp_path: Path) -> None:
 def test_nothing_else_is_allowed(asked: dict[str, Any], tmp_path: Path) -> None:
     told = put("edit", tmp_path, *ask(**asked), send(chunk("Then I leave it.")))
     assert told.verdict == "fail"
-    assert told.words == (
-        "the file is not there; the turn ends with end_turn; it says 'Then I leave it.'"
-    )
+    assert told.words == ("the file is not there; end_turn, and 'Then I leave it.'")
     assert answers(tmp_path) == ["no"]
 
 
@@ -162,7 +160,7 @@ def test_the_simulator_replaces_the_call_that_was_approved(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("steps", "verdict", "words"),
     [
-        ([*ask(**EDIT)], "pass", "no file; the refused call is left without a status; the turn"),
+        ([*ask(**EDIT)], "pass", "no file; the refused call is left without a status; end_turn"),
         ([*ask(**EDIT), save(DENIED_FILE, LINE)], "fail", "the file was written although it was"),
         ([save(DENIED_FILE, LINE)], "fail", "the file was written without asking"),
         ([send(chunk("No."))], "skipped", "it asked for no permission: it said 'No.'"),
@@ -212,7 +210,7 @@ def test_where_output_comes(
 def test_no_other_command_is_allowed(asked: dict[str, Any], tmp_path: Path) -> None:
     told = put("command", tmp_path, *ask(**asked), send(chunk("Not run.")))
     assert told.verdict == "fail"
-    assert told.words == "it did not run: the turn ends with end_turn; it says 'Not run.'"
+    assert told.words == "it did not run: end_turn, and 'Not run.'"
     assert answers(tmp_path) == ["no"]
 
 
@@ -221,7 +219,7 @@ def test_no_other_command_is_allowed(asked: dict[str, Any], tmp_path: Path) -> N
     [
         ([send(call(kind="read"), chunk("LANTERN"))], "pass", "it was read; told as read; no"),
         ([send(chunk("LANTERN"))], "fallback", "it was read; no call is told"),
-        ([send(chunk("No such file"))], "fail", "it was not read: the turn ends with end_turn"),
+        ([send(chunk("No such file"))], "fail", "it was not read: end_turn, and"),
     ],
 )
 def test_how_a_file_is_read(steps: list[Step], verdict: str, words: str, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from ..pictures import named_in, picture
 from ..probe import Finding, probe
 from ..prompts import COLOUR, SEVERAL, TWO_TONE, WHICH
 from ..subject import Subject
-from ..turns import Turn
+from ..turns import Answer, Turn
 
 ANSWER_SECONDS = 120.0
 NOT_ADVERTISED = Finding("absent", "promptCapabilities.image is not true: no picture was sent")
@@ -60,39 +60,33 @@ async def several(agent: Subject) -> Finding:
 )
 async def among_texts(agent: Subject) -> Finding:
     parts = ("Image A:", picture("red"), "Image B:", picture("blue"), WHICH.format(colour="blue"))
-    turn = await _shown(agent, *parts)
-    if turn is None:
+    shown = await _shown(agent, *parts)
+    if shown is None:
         return NOT_ADVERTISED
+    turn, answer = shown
     letters = sorted(set(re.findall(r"\b[AB]\b", turn.text)))
     facts = {"letters": letters, "stopReason": turn.stop_reason}
     if letters == ["B"]:
         return Finding("pass", "it names B, which is right", facts)
-    return Finding("fail", f"it should name B: {await _said(turn)}", facts)
+    return Finding("fail", f"it should name B; {turn.in_words(answer)}", facts)
 
 
 async def _named(agent: Subject, right: list[str], *parts: str | Mapping[str, Any]) -> Finding:
-    turn = await _shown(agent, *parts)
-    if turn is None:
+    shown = await _shown(agent, *parts)
+    if shown is None:
         return NOT_ADVERTISED
+    turn, answer = shown
     named = named_in(turn.text)
     facts = {"named": named, "stopReason": turn.stop_reason}
     if named == right:
         return Finding("pass", f"it names {', '.join(named)}, which is right", facts)
-    return Finding("fail", f"it should name {', '.join(right)}: {await _said(turn)}", facts)
+    return Finding("fail", f"it should name {', '.join(right)}; {turn.in_words(answer)}", facts)
 
 
-async def _shown(agent: Subject, *parts: str | Mapping[str, Any]) -> Turn | None:
+async def _shown(agent: Subject, *parts: str | Mapping[str, Any]) -> tuple[Turn, Answer] | None:
     """A turn with pictures, ended; None where the build does not take any."""
     wire = await agent.wire()
     if not capabilities(agent.hello).image:
         return None
     turn = wire.prompt(await agent.session(), *parts)
-    await turn.answer(ANSWER_SECONDS)
-    return turn
-
-
-async def _said(turn: Turn) -> str:
-    """What the agent said instead, for the end of a sentence."""
-    if turn.text:
-        return f"it says {turn.text[:80]!r}"
-    return f"it says nothing, and the prompt got {turn.stop_reason or (await turn.answer(0)).words}"
+    return turn, await turn.answer(ANSWER_SECONDS)

@@ -52,7 +52,7 @@ async def leading(agent: Subject, *, commands_seconds: float = 3.0) -> Finding:
     did = _done_unasked(agent, calls)
     facts = {"taken": bool(calls), "stopReason": turn.stop_reason, **did}
     if not calls:
-        words = f"it offers /{OFFERED}, and answers it by text alone: {_said(turn, answer)}"
+        words = f"it offers /{OFFERED}, and answers it by text alone: {turn.in_words(answer)}"
         return Finding("fallback", words, facts)
     wrote = f"files written without asking: {did['written']}, outside its folder: {did['outside']}"
     words = f"it takes /{OFFERED} for itself; {wrote}. A prompt must not begin with / by accident"
@@ -83,7 +83,7 @@ async def inside(agent: Subject) -> Finding:
     facts = {"calls": len(calls), "stopReason": turn.stop_reason}
     if INSIDE in turn.text and not calls:
         return Finding("pass", "it is text like any other", facts)
-    words = f"it does not do as it is told: {len(calls)} tool calls; {_said(turn, answer)}"
+    words = f"it does not do as it is told: {len(calls)} tool calls; {turn.in_words(answer)}"
     return Finding("fail", words, facts)
 
 
@@ -116,7 +116,7 @@ def _unknown_command(wire: Wire, turn: Turn, answer: Answer) -> Finding:
     facts = {"taken": not is_passed_on, "stopReason": turn.stop_reason, "calls": len(calls)}
     if is_passed_on:
         return Finding("pass", "a command that it does not know is passed on to the model", facts)
-    words = f"/{UNKNOWN} does not reach the model: {_said(turn, answer)}"
+    words = f"/{UNKNOWN} does not reach the model: {turn.in_words(answer)}"
     return Finding("fallback", words, facts)
 
 
@@ -132,8 +132,3 @@ def _done_unasked(agent: Subject, calls: list[Call]) -> dict[str, Any]:
         "written": len(files),
         "outside": len(outside),
     }
-
-
-def _said(turn: Turn, answer: Answer) -> str:
-    how = turn.stop_reason or answer.words
-    return f"{how}, and {turn.text[:80]!r}" if turn.text else f"{how}, and no text"

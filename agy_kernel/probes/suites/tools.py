@@ -7,7 +7,6 @@ while another one did the work (its reference, run 6, findings 4 to 7).
 from __future__ import annotations
 
 import json
-import os.path
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -48,7 +47,7 @@ async def edit(agent: Subject) -> Finding:
     }
     if LINE not in held:
         what = f"the file holds {held[:40]!r}" if held else "the file is not there"
-        return Finding("fail", f"{what}; {_ended(turn, answer)}", facts)
+        return Finding("fail", f"{what}; {turn.in_words(answer)}", facts)
     asked = _how_asked(calls) + (SUPERSEDED if facts["superseded"] else "")
     if missing := _missing(edits):
         return Finding("fallback", f"not told: {', '.join(missing)}; {asked}", facts)
@@ -75,7 +74,7 @@ async def denied(agent: Subject) -> Finding:
     if not refused:
         raise NotAsked(f"it asked for no permission: it said {turn.text[:80]!r}")
     last = ", ".join(status or "without a status" for status in refused)
-    words = f"no file; the refused call is left {last}; {_ended(turn, answer)}"
+    words = f"no file; the refused call is left {last}; {turn.in_words(answer)}"
     return Finding("pass" if answer.is_result else "fallback", words, facts)
 
 
@@ -98,7 +97,7 @@ async def command(agent: Subject) -> Finding:
     where = sorted({place for call in own for place in _places_of_output(call)})
     facts = {**_shapes(calls), "output": where, "stopReason": turn.stop_reason}
     if not where and "completed" not in (call.status for call in own):
-        return Finding("fail", f"it did not run: {_ended(turn, answer)}", facts)
+        return Finding("fail", f"it did not run: {turn.in_words(answer)}", facts)
     if not where:
         return Finding("fallback", f"its output is told nowhere; {_how_asked(calls)}", facts)
     return Finding("pass", f"its output is in {', '.join(where)}; {_how_asked(calls)}", facts)
@@ -112,17 +111,18 @@ async def command(agent: Subject) -> Finding:
 )
 async def read(agent: Subject) -> Finding:
     wire, session = await agent.wire(), await agent.session()
-    (agent.folder / READ_FILE).write_text(f"{KNOWN}\n")
+    path = agent.folder / READ_FILE
+    path.write_text(f"{KNOWN}\n")
     turn = wire.prompt(
         session,
         READ.format(name=READ_FILE),
-        allow=lambda asked: _touches_only(agent, READ_FILE, "read", wire, session, asked),
+        allow=lambda asked: asked_about(wire, session, asked).is_only("read", path),
     )
     answer = await turn.answer(ANSWER_SECONDS)
     calls = list(calls_of(wire.recording.frames, session).values())
     facts = {**_shapes(calls), "stopReason": turn.stop_reason}
     if KNOWN not in turn.text:
-        return Finding("fail", f"it was not read: {_ended(turn, answer)}", facts)
+        return Finding("fail", f"it was not read: {turn.in_words(answer)}", facts)
     kinds = ", ".join(call.kind or "no kind" for call in calls)
     told = f"told as {kinds}; {_how_asked(calls)}" if calls else "no call is told"
     return Finding("pass" if calls else "fallback", f"it was read; {told}", facts)
@@ -156,18 +156,11 @@ async def _asked_for(agent: Subject, name: str, *, is_allowed: bool) -> tuple[Wi
     turn = wire.prompt(
         session,
         CREATE.format(name=name, text=LINE),
-        allow=lambda asked: is_allowed and _touches_only(agent, name, "edit", wire, session, asked),
+        allow=lambda asked: (
+            is_allowed and asked_about(wire, session, asked).is_only("edit", agent.folder / name)
+        ),
     )
     return wire, turn, await turn.answer(ANSWER_SECONDS)
-
-
-def _touches_only(  # what is allowed depends on all of them
-    agent: Subject, name: str, kind: str, wire: Wire, session: str, asked: Mapping[str, Any]
-) -> bool:
-    """Whether leave is asked for a call of a kind, and for this file of the folder alone."""
-    call = asked_about(wire, session, asked)
-    paths = {os.path.normpath(agent.folder / path) for path in call.files}
-    return call.kind == kind and paths == {str(agent.folder / name)}
 
 
 def _held(agent: Subject, name: str) -> str:
@@ -253,9 +246,3 @@ def _places_of_output(call: Call) -> list[str]:
 
 def _is_printed(said: str) -> bool:
     return PRINTED in said.replace(COMMAND, "")
-
-
-def _ended(turn: Turn, answer: Answer) -> str:
-    """How the turn ended, and what was said where it did not end well."""
-    how = f"the turn ends with {turn.stop_reason or answer.words}"
-    return how if not turn.text else f"{how}; it says {turn.text[-80:]!r}"
