@@ -261,6 +261,40 @@ async def test_a_reply_where_the_tape_has_a_stop_departs(tmp_path: Path) -> None
         assert "at line 10 with the answer to session/request_permission" in failed.message
 
 
+@pytest.mark.parametrize(
+    ("taped", "sent_now"),
+    [
+        ("http://127.0.0.1:40609/mcp", "http://127.0.0.1:9/mcp"),
+        ("http://localhost:8888", "http://localhost:8889"),
+        ("http://[::1]:8888/mcp", "http://[::1]:52000/mcp"),
+    ],
+)
+async def test_a_server_on_this_machine_may_have_another_port(
+    tmp_path: Path, taped: str, sent_now: str
+) -> None:
+    lines = [*opening(), prompt(3, f"call {taped}"), answered(3, END)]
+    async with playing(write(tmp_path / "t", lines)) as client:
+        await client.open()
+        assert await client.prompt(f"call {sent_now}") == END
+    assert client.departures == 0
+
+
+@pytest.mark.parametrize(
+    ("taped", "sent_now"),
+    [
+        ("http://127.0.0.1:40609/mcp", "http://127.0.0.1:40609/sse"),
+        ("http://127.0.0.1:40609/mcp", "http://localhost:40609/mcp"),
+        ("http://10.0.0.1:40609/mcp", "http://10.0.0.1:40610/mcp"),
+    ],
+)
+async def test_any_other_address_is_another_one(tmp_path: Path, taped: str, sent_now: str) -> None:
+    lines = [*opening(), prompt(3, f"call {taped}"), answered(3, END)]
+    async with playing(write(tmp_path / "t", lines)) as client:
+        await client.open()
+        await client.fails(f"call {sent_now}")
+    assert client.departures == 1
+
+
 @pytest.mark.parametrize("reply_first", [True, False])
 async def test_what_was_sent_back_to_back_may_come_in_any_order(
     tmp_path: Path, reply_first: bool

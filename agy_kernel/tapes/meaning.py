@@ -15,7 +15,8 @@ PASSING = {
 HANDSHAKE = ("protocolVersion",)
 """What of ``initialize`` has to be the same: a newer client may offer more."""
 VARIABLE = re.compile(
-    r"(?P<time>\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?"
+    r"(?P<port>(?:(?<=\b127\.0\.0\.1:)|(?<=\blocalhost:)|(?<=\[::1\]:))\d{1,5}\b)"
+    r"|(?P<time>\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?"
     r"|\b\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?\b"
     r"|\b\d+(?:\.\d+)? ?(?:ms|s|sec|seconds|min|minutes)\b)"
     r"|(?P<id>\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b|\b[0-9a-f]{16,}\b)"
@@ -34,7 +35,7 @@ def departure(method: str, expected: Any, got: Any) -> str:
 def difference(expected: Any, got: Any, place: str) -> str:
     """The first difference in meaning: "place is X, not Y"; empty where there is none.
 
-    Times, ids and paths are none, and neither is anything in ``_meta``.
+    Times, ids, paths and the ports of this machine are none, and neither is anything in ``_meta``.
     """
     if isinstance(expected, dict) and isinstance(got, dict):
         return _first_of_objects(expected, got, place)
@@ -48,7 +49,7 @@ def difference(expected: Any, got: Any, place: str) -> str:
 
 
 def settled(text: str) -> str:
-    """A text with every time, id and path replaced by the word for it."""
+    """A text with every time, id, path and port of this machine replaced by the word for it."""
     return VARIABLE.sub(lambda found: f"<{found.lastgroup}>", text)
 
 
