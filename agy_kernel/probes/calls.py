@@ -26,6 +26,7 @@ class Call:
 
     Args:
         fields: merged; what was said last of each counts.
+        said: each frame's fields, as they came.
         statuses: one after the other, without repetitions.
         said_by: the frames that spoke of it: ``tool_call``, ``tool_call_update``, and
             ``session/request_permission``.
@@ -33,6 +34,7 @@ class Call:
     """
 
     fields: dict[str, Any] = field(default_factory=dict)
+    said: list[Mapping[str, Any]] = field(default_factory=list)
     statuses: list[str] = field(default_factory=list)
     said_by: list[str] = field(default_factory=list)
     options: list[Mapping[str, Any]] = field(default_factory=list)
@@ -40,6 +42,7 @@ class Call:
     def add(self, said: Mapping[str, Any], by: str) -> None:
         """A frame speaks of it."""
         self.fields |= {k: v for k, v in said.items() if v is not None and k != "sessionUpdate"}
+        self.said.append(said)
         self.said_by.append(by)
         status = text(said, "status")
         if status and self.statuses[-1:] != [status]:
@@ -73,7 +76,7 @@ class Call:
     @property
     def files(self) -> tuple[str, ...]:
         """The files that it touches, as the agent names them."""
-        return files_of(self._as_shown())
+        return files_of(_as_shown(self.fields))
 
     def is_only(self, kind: str, path: Path) -> bool:
         """Whether it is of a kind, and touches this file alone; names are taken in its folder."""
@@ -83,16 +86,14 @@ class Call:
     @property
     def command(self) -> str:
         """The command that it runs, less the shell around it; the title where nothing else is."""
-        told = command_of(self._as_shown())
+        told = command_of(_as_shown(self.fields))
         return told or (self.title if self.kind == "execute" and self.mcp is None else "")
 
     @property
     def mcp(self) -> McpTool | None:
-        """The tool of an MCP server that it calls."""
-        return mcp_tool(self._as_shown())
-
-    def _as_shown(self) -> ToolCall:
-        return merged(None, tool_call(self.fields))
+        """The tool of an MCP server that it calls; a later frame may tell it in other words."""
+        told = (mcp_tool(_as_shown(fields)) for fields in (self.fields, *reversed(self.said)))
+        return next(filter(None, told), None)
 
 
 def calls_of(frames: Iterable[Evidence], session_id: str) -> dict[str, Call]:
@@ -134,3 +135,7 @@ def _spoken_of(
                 yield kind, params
         for params in of_session((frame,), session_id, PERMISSION):
             yield PERMISSION, params
+
+
+def _as_shown(fields: Mapping[str, Any]) -> ToolCall:
+    return merged(None, tool_call(fields))

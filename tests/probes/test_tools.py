@@ -118,6 +118,15 @@ def test_what_is_not_told_of_an_edit_is_named(
     )
 
 
+def test_a_call_that_was_never_announced_is_told_so(tmp_path: Path) -> None:
+    steps = (*ask(status="pending", **EDIT), save(FILE, LINE), done())
+    told = put("edit", tmp_path, *steps)
+    assert told.words == (
+        "kind, life cycle, diff and place are told; leave was asked for a call that was never "
+        "announced: yes (allow_once), no (reject_once)"
+    )
+
+
 def test_an_edit_of_which_nothing_is_told_is_a_fallback(tmp_path: Path) -> None:
     told = put("edit", tmp_path, save(FILE, LINE))
     assert told.verdict == "fallback"

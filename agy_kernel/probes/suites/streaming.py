@@ -47,10 +47,9 @@ async def deltas(agent: Subject) -> Finding:
         return Finding("fail", f"the text is wrong: {wrong}{_unless_ended(turn, answer)}", facts)
     if how != "deltas":
         return Finding("fallback", f"{HOW[how]}; no letter is lost", facts)
-    where = "in the middle of a number too" if splits else "never in the middle of a number"
-    return Finding(
-        "pass", f"{len(turn.chunks)} deltas, which end {where}; no letter is lost", facts
-    )
+    where = "some end" if splits else "none ends"
+    words = f"{len(turn.chunks)} deltas; {where} in the middle of a number; no letter is lost"
+    return Finding("pass", words, facts)
 
 
 @probe(

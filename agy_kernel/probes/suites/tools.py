@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...acp.fields import as_mapping, mapping, text
-from ..calls import PERMISSION, Call, asked_about, calls_of
+from ..calls import ANNOUNCED, PERMISSION, Call, asked_about, calls_of
 from ..probe import Finding, NotAsked, probe
 from ..prompts import CREATE, READ, RUN
 from ..subject import Subject
@@ -23,6 +23,7 @@ FILE, DENIED_FILE, READ_FILE = "probe.txt", "denied.txt", "known.txt"
 LINE, KNOWN = "PROBE", "LANTERN"
 COMMAND, PRINTED = "echo PROBE", "PROBE"
 DECLINED = ("fs/", "terminal/")
+NEVER_ANNOUNCED = "for a call that was never announced"
 SUPERSEDED = "; the approved call fails, and another one does the work"
 
 
@@ -223,7 +224,8 @@ def _how_asked(calls: Iterable[Call]) -> str:
     first = asked[0]
     options = ", ".join(f"{text(o, 'optionId')} ({text(o, 'kind')})" for o in first.options)
     when = "before" if first.said_by[0] == PERMISSION else "after"
-    return f"leave was asked for {when} the call was announced: {options}"
+    when = f"for {when} the call was announced" if ANNOUNCED in first.said_by else NEVER_ANNOUNCED
+    return f"leave was asked {when}: {options}"
 
 
 def _given(turn: Turn, calls: Iterable[Call]) -> list[str]:
