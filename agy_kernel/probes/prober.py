@@ -21,11 +21,14 @@ from ..context import own_folder
 from ..conversation.thread import AgentThread
 from ..errors import AgentError, AgyError, CommandError
 from ..tapes.reading import TapeError
+from .engines import ENGINES, EngineKind, find_engine
+from .partner import MakeBridge, Partner
 from .probe import Finding, NotAsked, Probe, probes_of, suite_name
-from .recording import told_of_run
+from .recording import ABOUT, told_of_run
 from .result import Result
+from .runs import Runs
 from .show import Show, Shown
-from .subject import ABOUT, Subject
+from .subject import Subject
 from .suites import find_suite
 from .verdicts import keep
 
@@ -44,10 +47,13 @@ class Prober:
         live: whether prompts are sent, which may spend a model's quota; the simulator's and a
             replay's cost nothing, and are sent anyway.
         replay: a tape to be played in place of the agent.
+        engine: how it is spoken to, for the suites that are about that (``SUBJECT = Partner``):
+            a name, or a kind that is none of ours; the settings' where it is empty.
+        bridge: starts a server with a tool, which such a suite lets the agent call.
         thresholds: others than the probes' own, by name.
 
     Raises:
-        CommandError: there is no such suite or threshold.
+        CommandError: there is no such suite, threshold or engine.
         AgentNotFound: the agent is not installed.
         AgyError: the folder cannot be written to, or the tape not be read.
     """
@@ -59,6 +65,8 @@ class Prober:
         out: str | Path = "",
         live: bool = False,
         replay: str | Path = "",
+        engine: EngineKind | str = "",
+        bridge: MakeBridge | None = None,
         **thresholds: float,
     ) -> None:
         self._suite = suite if isinstance(suite, ModuleType) else find_suite(suite)
@@ -68,7 +76,10 @@ class Prober:
         self._thresholds = {**before.get("thresholds", {}), **_known(self._suite, thresholds)}
         settings = Configuration(own_folder() / "settings.json").settings
         self.agent = str(before.get("agent", "replay")) if before else agent or settings.agent
-        launch = Launch("replay", ()) if before else catalogue.find(self.agent, settings.acp_bin)
+        kind = _kind(before.get("engine", "acp") if before else engine or settings.engine)
+        launch = Launch("replay", ()) if before else Launch(self.agent, (self.agent,))
+        if kind.is_taped and not before:
+            launch = catalogue.find(self.agent, settings.acp_bin)
         self.live = bool(before["live"]) if before else live or catalogue.is_simulator(launch)
         self._out = Path(out).expanduser() if out else None
         self._folder = Path(tempfile.mkdtemp(prefix="agy-probe-")).resolve()
@@ -78,7 +89,14 @@ class Prober:
             "live": self.live,
             "thresholds": self._thresholds,
         }
-        self._subject = Subject(launch, self._folder, self._new_tape(), self._replay, about)
+        if getattr(self._suite, "SUBJECT", Subject) is Partner:
+            about["engine"] = kind.name
+        places = (launch, self._folder, self._new_tape(), self._replay, about)
+        self._subject: Runs = (
+            Partner(*places, kind=kind, bridge=bridge, auth=settings.auth)
+            if "engine" in about
+            else Subject(*places)
+        )
         self._show = Show(str(self._folder), Privacy.of_this_machine())
         self._thread = AgentThread()
         self._results: dict[str, Result] = {}
@@ -170,6 +188,10 @@ class Prober:
             keep(self._out, self.agent, self._subject.info, self.name, self.results)
 
 
+def _kind(engine: EngineKind | str) -> EngineKind:
+    return engine if isinstance(engine, EngineKind) else find_engine(engine)
+
+
 def _known(suite: ModuleType, given: Mapping[str, float]) -> dict[str, float]:
     known = {name for probe in probes_of(suite) for name in probe.thresholds}
     for name in given:
@@ -183,5 +205,11 @@ def _as_taped(tape: Path) -> dict[str, Any]:
     with contextlib.suppress(LookupError):
         told = told_of_run(tape, 1).noted(ABOUT)
         if isinstance(told, dict):
+            _see_that_it_plays(tape, str(told.get("engine", "acp")))
             return told
     raise TapeError(f"{tape} was not recorded by probes")
+
+
+def _see_that_it_plays(tape: Path, engine: str) -> None:
+    if engine not in ENGINES or not ENGINES[engine].is_taped:
+        raise TapeError(f"{tape} holds no wire to be played: it is of the engine {engine!r}")

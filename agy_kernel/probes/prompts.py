@@ -37,6 +37,9 @@ CALL = (
     "and answer with its result alone."
 )
 
+FAILURE = f"Error: let this turn fail, as it does when the model is not reached. {NO_TOOLS}"
+"""An agent of ours fails at this; a model that is reached says something, or not."""
+
 PLAN = "/plan Organize a birthday party"
 UNKNOWN_COMMAND = f"/agy-kernel-probe Reply with exactly: PASSED ON. {NO_TOOLS}"
 SLASH_INSIDE = f"Reply with exactly: NO COMMAND. The word /plan is not a command here. {NO_TOOLS}"

@@ -11,14 +11,17 @@ import asyncio
 import contextlib
 import json
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..acp.tape import NOTE, Direction, Tape
+from ..acp.fields import as_mapping, mapping, text
+from ..acp.tape import CLOSED, EXIT, NOTE, Direction, Tape
 from ..tapes.reading import Entry, of_run, read
 
+ABOUT = "probing"
+"""The note that a run begins with: which suite, whether live, and the thresholds."""
 PART = "part"
 """The note that a part of a recording ends with."""
 LATE_SECONDS = 2.0
@@ -47,14 +50,26 @@ class Recording(Tape):
     Args:
         path: the file; None for none.
         told: what a replayed tape has of this run; None where the agent is there itself.
+        about: noted at the start.
     """
 
-    def __init__(self, path: Path | None = None, told: Told | None = None) -> None:
+    def __init__(
+        self,
+        path: Path | None = None,
+        told: Told | None = None,
+        about: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(path)
+        self._about = dict(about or {})
         self._told = told
         self._news = asyncio.Event()
         self._is_closed = False
         self.frames: list[Evidence] = []
+
+    def begins(self, name: str, command: Sequence[str]) -> None:
+        """An agent is started: what follows is its traffic."""
+        super().begins(name, command)
+        self.note(ABOUT, self._about)
 
     def sent(self, line: bytes, is_json: bool = True) -> None:
         """Record a frame of the client's."""
@@ -70,6 +85,13 @@ class Recording(Tape):
         """Record what was seen elsewhere."""
         super().note(name, value)
         self._add(NOTE, {name: value})
+
+    def end(self) -> None:
+        """Another agent is started: what this one still says stands on no tape."""
+        notes = (frame.message for frame in self.frames if frame.direction == NOTE)
+        if not any(EXIT in note or CLOSED in note for note in notes):
+            self.note(CLOSED, True)
+        self.close()
 
     def close(self) -> None:
         """End the recording."""
@@ -90,6 +112,11 @@ class Recording(Tape):
     def is_replay(self) -> bool:
         """Whether a tape is played, and no agent there."""
         return self._told is not None
+
+    @property
+    def signed_in_by(self) -> str | None:
+        """The method by which a replayed client has signed in; None where it has not."""
+        return self._told.signed_in_by if self._told is not None else None
 
     def now(self) -> float:
         """When the last frame has passed, in seconds since the recording began.
@@ -136,8 +163,8 @@ class Recording(Tape):
         return len(self.frames)
 
     def _keep(self, direction: Direction, line: bytes, is_json: bool) -> None:
-        text = line.decode("utf-8", "replace")
-        message = json.loads(text) if is_json else text
+        words = line.decode("utf-8", "replace")
+        message = json.loads(words) if is_json else words
         self._add(direction, message)
 
     def _next_place(self) -> int:
@@ -166,6 +193,7 @@ class Told:
     def __init__(self, lines: Iterable[Any]) -> None:
         self._places: dict[str, deque[tuple[float, int]]] = {}
         self._notes: dict[str, deque[Any]] = {}
+        self.signed_in_by: str | None = None
         for line in lines:
             if isinstance(line, Entry):
                 self._add(line)
@@ -193,9 +221,12 @@ class Told:
 
     def _add(self, entry: Entry) -> None:
         self._places.setdefault(entry.direction, deque()).append((entry.t, entry.line))
-        if entry.direction == NOTE and isinstance(entry.message, dict):
-            for name, value in entry.message.items():
+        said = as_mapping(entry.message)
+        if entry.direction == NOTE:
+            for name, value in said.items():
                 self._notes.setdefault(name, deque()).append(value)
+        elif entry.direction == "c2a" and said.get("method") == "authenticate":
+            self.signed_in_by = text(mapping(said, "params"), "methodId")
 
 
 def told_of_run(tape: Path, number: int) -> Told:

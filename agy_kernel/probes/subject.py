@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ..acp.fields import as_mapping, text
 from ..acp.process import Launch
@@ -14,29 +13,15 @@ from ..acp.results import auth_methods, capabilities
 from ..acp.signin import SignIn, wants_sign_in
 from ..signin import antigravity
 from .probe import NotAsked
-from .recording import Evidence, Recording, told_of_run
+from .runs import Runs
 from .turns import Answer
 from .wire import MINIMAL, Wire
 
-T = TypeVar("T")
 START_SECONDS = 120.0
-BEGINNING, END = float("-inf"), float("inf")
-Place = tuple[int, float]
-"""The number of a start, from 1, and a place on its recording."""
-ABOUT = "probing"
-"""The note that a run begins with: which suite, whether live, and the thresholds."""
 
 
-class Subject:
-    """What probes are put to.
-
-    Args:
-        launch: how to start the agent.
-        folder: where it works; nothing else is in there at first.
-        tape: where everything is recorded; None for nowhere.
-        replay: the tape to play in place of the agent.
-        about: noted at each start.
-    """
+class Subject(Runs):
+    """What probes are put to that speak frame by frame."""
 
     def __init__(
         self,
@@ -46,22 +31,12 @@ class Subject:
         replay: Path | None = None,
         about: Mapping[str, Any] | None = None,
     ) -> None:
-        self._launch, self.folder = launch, folder
-        self._tape, self._replay = tape, replay
-        self._about = dict(about or {})
+        super().__init__(launch, folder, tape, replay, about)
         self._wire: Wire | None = None
-        self._recordings: list[Recording] = []
-        self._seen_before: list[Evidence] = []
-        self._once: dict[str, tuple[Any, tuple[Evidence, ...]]] = {}
         self._mute = ""
         self.hello: Mapping[str, Any] = {}
 
     # -- life
-
-    @property
-    def is_replay(self) -> bool:
-        """Whether a tape is played, and no agent there."""
-        return self._replay is not None
 
     async def wire(self) -> Wire:
         """The running agent, which has said hello; started where it is not there."""
@@ -86,13 +61,9 @@ class Subject:
         if self._mute:
             raise NotAsked(self._mute)
         await self.stop()
-        number = len(self._recordings) + 1
-        told = told_of_run(self._replay, number) if self._replay is not None else None
-        recording = Recording(self._tape, told)
-        wire = Wire(self._launch_of_run(number), str(self.folder), recording)
+        launch, recording = self._new_run()
+        wire = Wire(launch, str(self.folder), recording)
         self._wire = await wire.__aenter__()
-        self._recordings.append(recording)
-        recording.note(ABOUT, self._about)
         if hello is not None:
             answer = await wire.greet(START_SECONDS, hello)
             self.hello = answer.fields or self.hello
@@ -112,12 +83,6 @@ class Subject:
         """Leave nothing running that the next probe would hear of."""
         if self._wire is not None and (self._wire.is_busy or not self._wire.alive):
             await self.stop()
-
-    def _launch_of_run(self, number: int) -> Launch:
-        if self._replay is None:
-            return self._launch
-        command = (sys.executable, "-m", "agy_kernel.cli", "replay", str(self._replay))
-        return Launch("replay", (*command, "--run", str(number)))
 
     # -- sessions
 
@@ -178,66 +143,6 @@ class Subject:
         told = capabilities(self.hello)
         if not (told.load_session if capability == "load" else capability in told.sessions):
             raise NotAsked(f"session/{capability} is not advertised")
-
-    # -- what is seen
-
-    def observe(self, name: str, measure: Callable[[], T]) -> T:
-        """See something that does not pass on the wire, and note it; of a replay, as it was noted.
-
-        Args:
-            name: what it is.
-            measure: returns it; JSON.
-
-        Raises:
-            NotAsked: the tape that is played has no such note.
-        """
-        recording = self._recordings[-1]
-        if not recording.is_replay:
-            value = measure()
-        else:
-            try:
-                value = recording.noted(name)
-            except LookupError:
-                raise NotAsked(f"the tape does not tell the {name}") from None
-        recording.note(name, value)
-        return value
-
-    async def once(self, what: str, make: Callable[[], Awaitable[T]]) -> T:
-        """What several probes look at, made by the first of them; all have its evidence."""
-        if what not in self._once:
-            begin = await self.here()
-            value = await make()
-            self._once[what] = value, self.between(begin, await self.here())
-        else:
-            self._seen_before += self._once[what][1]
-        return self._once[what][0]  # type: ignore[no-any-return]  # of the same make
-
-    async def here(self) -> Place:
-        """Where everything is now: the same frame in a replay."""
-        recordings = len(self._recordings)
-        return recordings, await self._recordings[-1].part_ends() if recordings else BEGINNING
-
-    def between(self, begin: Place, end: Place) -> tuple[Evidence, ...]:
-        """What has passed between two places."""
-        found: list[Evidence] = []
-        for number in range(max(begin[0], 1), end[0] + 1):
-            first = begin[1] if number == begin[0] else BEGINNING
-            last = end[1] if number == end[0] else END
-            found += self._recordings[number - 1].between(first, last)
-        return tuple(found)
-
-    async def probed(self, ask: Awaitable[T]) -> tuple[T, tuple[Evidence, ...]]:
-        """Put a question; returns what was found, and all that has passed meanwhile."""
-        self._seen_before = []
-        begin = await self.here()
-        found = await ask
-        evidence = self.between(begin, await self.here())
-        await self.settle()
-        return found, (*self._seen_before, *evidence)
-
-    def history(self) -> tuple[Evidence, ...]:
-        """All that has passed, over all starts."""
-        return tuple(frame for recording in self._recordings for frame in recording.frames)
 
     @property
     def info(self) -> Mapping[str, Any]:
