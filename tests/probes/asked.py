@@ -41,8 +41,8 @@ def found(
         thresholds: others than the probes' own.
     """
     out = folder / "out"
-    told = _ask(Prober(suite, agent, out=out, live=live, **thresholds), suite, only)
-    again = _ask(Prober(suite, replay=out / f"{suite}.jsonl"), suite, only)
+    told = _ask(Prober(suite, agent, out=out, live=live, **thresholds), only)
+    again = _ask(Prober(suite, replay=out / f"{suite}.jsonl"), only)
     assert again == told
     return told
 
@@ -52,9 +52,9 @@ def verdicts(findings: dict[str, Finding]) -> dict[str, str]:
     return {name: finding.verdict for name, finding in findings.items()}
 
 
-def _ask(prober: Prober, suite: str, only: tuple[str, ...]) -> dict[str, Finding]:
+def _ask(prober: Prober, only: tuple[str, ...]) -> dict[str, Finding]:
     try:
-        for probe in probes_of(find_suite(suite)):
+        for probe in probes_of(find_suite(prober.name)):
             if not only or probe.name in only:
                 prober.ask(probe)
         return {result.probe.name: result.finding for result in prober.results}
