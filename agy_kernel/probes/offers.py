@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..acp.fields import as_mapping, mappings
@@ -51,6 +51,10 @@ class Offer:
         """The request that chooses."""
         return OPTION if self.choices.option_id is not None else f"session/set_{self.what}"
 
+    def legacy(self) -> Offer:
+        """The same, to be chosen by ``session/set_model`` or ``set_mode``."""
+        return replace(self, place=f"{self.what}s", choices=replace(self.choices, option_id=None))
+
     async def choose(self, wire: Wire, session_id: str, value: str) -> Answer:
         """Choose something, offered or not."""
         if self.choices.option_id is None:
@@ -58,6 +62,12 @@ class Offer:
         else:
             told = {"configId": self.choices.option_id, "value": value}
         return await wire.ask(self.method, {"sessionId": session_id, **told}, CHOOSE_SECONDS)
+
+    async def put_back(self, wire: Wire, session_id: str) -> bool:
+        """Choose again what was chosen at first, where that is known; whether it was taken."""
+        if not self.current:
+            return False
+        return (await self.choose(wire, session_id, self.current)).is_result
 
 
 def offers_of(opened: Mapping[str, Any], what: str) -> list[Offer]:
