@@ -27,9 +27,13 @@ class Names:
         self._ours = {HOME: str(Path.home())}
         self._pattern = _any_of(self._ours)
 
-    def as_taped(self, params: Any) -> Any:
-        """What the tape would hold of the client's params."""
-        return self._privacy.frame(params)
+    def as_taped(self, value: Any) -> Any:
+        """What the tape would hold of something that the client has sent."""
+        return self._privacy.frame(value)
+
+    def params_as_taped(self, method: str, params: Any) -> Any:
+        """What the tape would hold of a request's params: of a sign-in's, next to nothing."""
+        return self._privacy.frame({"method": method, "params": params})["params"]
 
     def learn(self, taped: Any, params: Any) -> None:
         """A request of the client's was found on the tape: the two name the same things."""

@@ -237,7 +237,7 @@ class Replay:
     def _match(self, arrived: Arrived, frames: list[Frame]) -> None:
         if arrived.method.startswith(OPTIONAL) and arrived.answer is None:
             return
-        params = self._names.as_taped(arrived.params)
+        params = self._names.params_as_taped(arrived.method, arrived.params)
         why = ""
         for frame in frames:
             if (frame.method, frame.kind == "request") != (arrived.method, bool(arrived.answer)):
