@@ -107,12 +107,12 @@ class Wire:
         self.hello = await self.ask("initialize", params, within)
         return self.hello
 
-    def request(self, method: str, params: Any) -> Request:
-        """Send a request, and go on."""
+    def request(self, method: Any, params: Any) -> Request:
+        """Send a request, and go on; a method that is no string is sent all the same."""
         number, answered = self._peer.call(method, params)
         return Request(number, answered, self.recording)
 
-    async def ask(self, method: str, params: Any, within: float = 60.0) -> Answer:
+    async def ask(self, method: Any, params: Any, within: float = 60.0) -> Answer:
         """Send a request and wait for its answer, for so many seconds.
 
         Raises:
