@@ -183,5 +183,6 @@ def test_a_second_prompt_that_is_refused_meanwhile_is_a_fallback(tmp_path: Path)
     told = found("session", agent, tmp_path, "two_at_once")["two_at_once"]
     assert told.verdict == "fallback"
     assert told.words == (
-        "the first ends end_turn, the second error -32000, “A foreground turn is already active”"
+        "the first ends end_turn, the second error -32000, “A foreground turn is already active”; "
+        "not both say their words"
     )

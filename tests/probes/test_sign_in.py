@@ -9,7 +9,7 @@ import pytest
 
 from tests.agents import scripted
 from tests.agents.scripted import one_after_the_other, opening
-from tests.probes.answering import answering, error, result
+from tests.probes.answering import Reply, answering, error, result
 from tests.probes.asked import found, simulator, verdicts
 
 OPEN = result({"sessionId": "s1"})
@@ -78,20 +78,32 @@ def test_a_variable_that_is_set_signs_in_without_a_person(
 
 
 @pytest.mark.parametrize(
-    ("answers", "words"),
+    ("authenticated", "words"),
     [
-        ({"authenticate": error(-32000, "bad key")}, "authenticate by key got error -32000"),
-        ({"authenticate": result({}), "session/new": error(*WANTED)}, "then session/new got error"),
+        (error(-32000, "bad key"), "authenticate by key got error -32000, “bad key”"),
+        (result({}), "then session/new got error -32000, “Authentication required”"),
     ],
 )
 def test_a_sign_in_that_does_not_help_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any], words: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, authenticated: Reply, words: str
 ) -> None:
     monkeypatch.setenv("PROBED_KEY", "x")
-    agent = answering(answers, authMethods=[KEY])
+    table = {"session/new": error(*WANTED), "authenticate": authenticated}
+    agent = answering(table, authMethods=[KEY])
     told = found("sign-in", agent, tmp_path, "unattended")["unattended"]
     assert told.verdict == "fail"
     assert words in told.words
+
+
+def test_a_sign_in_is_not_replaced_by_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROBED_KEY", "x")
+    agent = answering({"session/new": OPEN, "authenticate": result({})}, authMethods=[KEY])
+    told = found("sign-in", agent, tmp_path, "unattended")["unattended"]
+    assert told.words == "it is signed in already, and another sign-in might replace that one"
+    tape = (tmp_path / "out" / "sign-in.jsonl").read_text(encoding="utf-8")
+    assert '"authenticate"' not in tape
 
 
 def test_methods_tell_what_they_need(tmp_path: Path) -> None:

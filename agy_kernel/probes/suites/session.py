@@ -132,7 +132,8 @@ async def two_at_once(agent: Subject) -> Finding:
     if all(own):
         return Finding("pass", "each says its own words in its own session", facts)
     told = [t.stop_reason or brief(a) for t, a in zip(turns, answers, strict=True)]
-    return Finding("fallback", f"the first ends {told[0]}, the second {told[1]}", facts)
+    ends = f"the first ends {told[0]}, the second {told[1]}"
+    return Finding("fallback", f"{ends}; not both say their words", facts)
 
 
 async def _opened(agent: Subject) -> tuple[Wire, Answer]:

@@ -53,11 +53,15 @@ async def without_authenticate(agent: Subject) -> Finding:
 
 @probe(
     "Can one sign in without a person?",
-    sends="authenticate, by a method whose variables are all set; session/new",
+    sends="session/new; where it is refused, authenticate by a method whose variables are all set, "
+    "and session/new again",
     looks_at="both answers",
 )
 async def unattended(agent: Subject) -> Finding:
     wire = await agent.start()
+    if text((await _new(wire, agent)).fields, "sessionId"):
+        # Agents keep what they are given: a key might take the place of a person's login.
+        raise NotAsked("it is signed in already, and another sign-in might replace that one")
     method = agent.unattended_method()
     if method is None:
         raise NotAsked(
