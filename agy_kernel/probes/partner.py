@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ..abilities import AgentInfo
 from ..acp.process import Launch
@@ -15,6 +15,7 @@ from ..conversation.conversation import Conversation
 from ..conversation.engine import Engine, EventSink
 from ..events import Event
 from ..mcp import McpServer
+from .bridge import Bridge, MakeBridge
 from .engines import EngineKind, Place
 from .probe import NotAsked
 from .recording import Recording
@@ -24,32 +25,6 @@ from .talk import Talk
 log = logging.getLogger(__name__)
 
 CLOSE_SECONDS = 20.0
-
-
-class Bridge(Protocol):
-    """A server of ours with one tool that takes a text; the engine is to call it.
-
-    Args:
-        name: the server's.
-        tool: the tool's.
-    """
-
-    name: str
-    tool: str
-
-    @property
-    def calls(self) -> int:
-        """How often the tool was called."""
-
-    @property
-    def server(self) -> McpServer:
-        """Where it is."""
-
-    def result(self, text: str) -> str:
-        """What a call with a text results in: not the text itself."""
-
-
-MakeBridge = Callable[[], AbstractAsyncContextManager[Bridge]]
 
 
 class Partner(Runs):

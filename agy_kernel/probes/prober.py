@@ -21,8 +21,9 @@ from ..context import own_folder
 from ..conversation.thread import AgentThread
 from ..errors import AgentError, AgyError, CommandError
 from ..tapes.reading import TapeError
+from .bridge import MakeBridge, echo_bridge
 from .engines import ENGINES, EngineKind, find_engine
-from .partner import MakeBridge, Partner
+from .partner import Partner
 from .probe import Finding, NotAsked, Probe, probes_of, suite_name
 from .recording import ABOUT, told_of_run
 from .result import Result
@@ -49,7 +50,7 @@ class Prober:
         replay: a tape to be played in place of the agent.
         engine: how it is spoken to, for the suites that are about that (``SUBJECT = Partner``):
             a name, or a kind that is none of ours; the settings' where it is empty.
-        bridge: starts a server with a tool, which such a suite lets the agent call.
+        bridge: starts a server with a tool, which such a suite lets the agent call; None for none.
         thresholds: others than the probes' own, by name.
 
     Raises:
@@ -66,7 +67,7 @@ class Prober:
         live: bool = False,
         replay: str | Path = "",
         engine: EngineKind | str = "",
-        bridge: MakeBridge | None = None,
+        bridge: MakeBridge | None = echo_bridge,
         **thresholds: float,
     ) -> None:
         self._suite = suite if isinstance(suite, ModuleType) else find_suite(suite)

@@ -6,12 +6,12 @@ engine than ACP's goes through them as they are.
 
 from __future__ import annotations
 
-import re
-
 from ...conversation.toolcalls import ToolCall
+from ...display.mcp import mcp_tool
 from ...errors import CommandError, RequestFailed
 from ...events import EFFORT, MODEL
-from ..partner import Bridge, Partner
+from ..bridge import Bridge
+from ..partner import Partner
 from ..probe import Finding, NotAsked, probe
 from ..prompts import CALL, COUNT, FAILURE, RECALL, REMEMBER, REPLY
 from ..talk import Exchange, Talk
@@ -251,15 +251,8 @@ def _rung(talk: Talk) -> str:
 
 def _is_call(call: ToolCall, bridge: Bridge) -> bool:
     """Whether a call is that of the bridge's tool, and nothing besides."""
-    about = call.meta.get("mcp") if isinstance(call.meta, dict) else None
-    told = str(about.get("tool")) if isinstance(about, dict) else ""
-    said = set(_words(call.title)) - {"mcp", "server", "tool", "call"}
-    is_named = told == bridge.tool or said == set(_words(f"{bridge.name} {bridge.tool}"))
-    return is_named and call.kind not in ("edit", "delete", "move", "execute")
-
-
-def _words(title: str) -> list[str]:
-    return re.findall(r"[a-z0-9]+", title.casefold())
+    told = mcp_tool(call)
+    return told is not None and told.tool == bridge.tool and told.server in ("", bridge.name)
 
 
 def _chosen(talk: Talk) -> dict[str, str]:
