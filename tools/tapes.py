@@ -115,7 +115,7 @@ def record(name: str, build: Build) -> Iterator[str]:
             out = place / name
             for suite in suites():
                 limits = _limits(suite, build)
-                yield _told(suite, Prober(suite, build.command, out, True, "", **limits))
+                yield _told(suite, Prober(suite, build.command, out, True, "", limits))
         _scrub(out, place)
         yield from _departures(out)
         if kept.is_dir():

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from ..acp.privacy import Privacy
-from ..acp.process import Launch
 from ..acp.tape import private_file
-from ..agents import catalogue
-from ..configuration import Configuration
-from ..context import own_folder
 from ..conversation.thread import AgentThread
-from ..errors import AgentError, AgyError, CommandError
+from ..errors import AgentError, AgyError
 from ..tapes.reading import TapeError
+from .aim import at_agent, at_tape, known
 from .bridge import MakeBridge, echo_bridge
-from .engines import ENGINES, EngineKind, find_engine
+from .engines import EngineKind
 from .partner import Partner
 from .probe import Finding, NotAsked, Probe, probes_of, suite_name
-from .recording import ABOUT, told_of_run
 from .result import Result
 from .runs import Runs
 from .show import Show, Shown
@@ -59,48 +53,45 @@ class Prober:
         AgyError: the folder cannot be written to, or the tape not be read.
     """
 
-    def __init__(
+    def __init__(  # what a notebook's first cell has, and two seams
         self,
         suite: ModuleType | str,
         agent: str = "",
         out: str | Path = "",
         live: bool = False,
         replay: str | Path = "",
+        thresholds: Mapping[str, float] | None = None,
+        *,
         engine: EngineKind | str = "",
         bridge: MakeBridge | None = echo_bridge,
-        **thresholds: float,
     ) -> None:
         self._suite = suite if isinstance(suite, ModuleType) else find_suite(suite)
         self.name = suite_name(self._suite)
-        self._replay = Path(replay).expanduser() if replay else None
-        before = _as_taped(self._replay) if self._replay else {}
-        self._thresholds = {**before.get("thresholds", {}), **_known(self._suite, thresholds)}
-        settings = Configuration(own_folder() / "settings.json").settings
-        self.agent = str(before.get("agent", "replay")) if before else agent or settings.agent
-        kind = _kind(before.get("engine", "acp") if before else engine or settings.engine)
-        launch = Launch("replay", ()) if before else Launch(self.agent, (self.agent,))
-        if kind.is_taped and not before:
-            launch = catalogue.find(self.agent, settings.acp_bin)
-        self.live = bool(before["live"]) if before else live or catalogue.is_simulator(launch)
+        limits = known(self._suite, thresholds or {})
+        if replay:
+            self._aim = at_tape(Path(replay).expanduser(), limits)
+        else:
+            self._aim = at_agent(agent, live, limits, engine)
         self._out = Path(out).expanduser() if out else None
         self._folder = Path(tempfile.mkdtemp(prefix="agy-probe-")).resolve()
-        about = {
-            "suite": self.name,
-            "agent": self.agent,
-            "live": self.live,
-            "thresholds": self._thresholds,
-        }
-        if getattr(self._suite, "SUBJECT", Subject) is Partner:
-            about["engine"] = kind.name
-        places = (launch, self._folder, self._new_tape(), self._replay, about)
-        self._subject: Runs = (
-            Partner(*places, kind=kind, bridge=bridge, auth=settings.auth)
-            if "engine" in about
-            else Subject(*places)
-        )
+        self._subject = self._new_subject(self._new_tape(), bridge)
         self._show = Show(str(self._folder), Privacy.of_this_machine())
         self._thread = AgentThread()
         self._results: dict[str, Result] = {}
+
+    def _new_subject(self, tape: Path | None, bridge: MakeBridge | None) -> Runs:
+        aim = self._aim
+        about = {
+            "suite": self.name,
+            "agent": aim.agent,
+            "live": aim.live,
+            "thresholds": dict(aim.thresholds),
+        }
+        places = (aim.launch, self._folder, tape, aim.replay)
+        if getattr(self._suite, "SUBJECT", Subject) is Subject:
+            return Subject(*places, about)
+        about["engine"] = aim.kind.name
+        return Partner(*places, about, kind=aim.kind, bridge=bridge, auth=aim.auth)
 
     @property
     def results(self) -> list[Result]:
@@ -140,22 +131,22 @@ class Prober:
 
     def __repr__(self) -> str:
         prompts = sum(probe.prompts for probe in probes_of(self._suite))
-        if self._replay is not None:
-            return f"The probes of {self.name!r}, put to the tape {self._replay.name}."
-        words = f"The probes of {self.name!r}, put to {self.agent}. "
-        if self.live:
+        if self._aim.replay is not None:
+            return f"The probes of {self.name!r}, put to the tape {self._aim.replay.name}."
+        words = f"The probes of {self.name!r}, put to {self._aim.agent}. "
+        if self._aim.live:
             return f"{words}They send {prompts} prompts at most."
         return f"{words}Those that send prompts ({prompts} in all) are skipped: live is not set."
 
     # -- one probe
 
     async def _ask(self, probe: Probe) -> Result:
-        limits = {name: self._thresholds.get(name, d) for name, d in probe.thresholds.items()}
+        limits = {n: self._aim.thresholds.get(n, d) for n, d in probe.thresholds.items()}
         finding, evidence = await self._subject.probed(self._finding(probe, limits))
         return Result(probe, self._show.settled(finding), limits, evidence)
 
     async def _finding(self, probe: Probe, limits: Mapping[str, float]) -> Finding:
-        if probe.prompts and not self.live:
+        if probe.prompts and not self._aim.live:
             return Finding("skipped", f"it sends {probe.prompts} prompts, and live is not set")
         try:
             async with asyncio.timeout(PROBE_SECONDS):
@@ -186,31 +177,4 @@ class Prober:
 
     def _keep(self) -> None:
         if self._out is not None:
-            keep(self._out, self.agent, self._subject.info, self.name, self.results)
-
-
-def _kind(engine: EngineKind | str) -> EngineKind:
-    return engine if isinstance(engine, EngineKind) else find_engine(engine)
-
-
-def _known(suite: ModuleType, given: Mapping[str, float]) -> dict[str, float]:
-    known = {name for probe in probes_of(suite) for name in probe.thresholds}
-    for name in given:
-        if name not in known:
-            told = f"they have {', '.join(sorted(known))}" if known else "they have none"
-            raise CommandError(f"{suite_name(suite)} has no threshold {name!r}: {told}")
-    return dict(given)
-
-
-def _as_taped(tape: Path) -> dict[str, Any]:
-    with contextlib.suppress(LookupError):
-        told = told_of_run(tape, 1).noted(ABOUT)
-        if isinstance(told, dict):
-            _see_that_it_plays(tape, str(told.get("engine", "acp")))
-            return told
-    raise TapeError(f"{tape} was not recorded by probes")
-
-
-def _see_that_it_plays(tape: Path, engine: str) -> None:
-    if engine not in ENGINES or not ENGINES[engine].is_taped:
-        raise TapeError(f"{tape} holds no wire to be played: it is of the engine {engine!r}")
+            keep(self._out, self._aim.agent, self._subject.info, self.name, self.results)

@@ -6,7 +6,6 @@ import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from agy_kernel.probes import Prober
 from agy_kernel.probes.probe import Finding, probes_of
@@ -28,7 +27,7 @@ def script(*steps: Iterable[scripted.Step]) -> str:
 
 
 def found(
-    suite: str, agent: str, folder: Path, *only: str, live: bool = True, **thresholds: Any
+    suite: str, agent: str, folder: Path, *only: str, live: bool = True, **thresholds: float
 ) -> dict[str, Finding]:
     """What a suite finds, which its tape confirms.
 
@@ -41,7 +40,7 @@ def found(
         thresholds: others than the probes' own.
     """
     out = folder / "out"
-    told = _ask(Prober(suite, agent, out=out, live=live, **thresholds), only)
+    told = _ask(Prober(suite, agent, out=out, live=live, thresholds=thresholds), only)
     again = _ask(Prober(suite, replay=out / f"{suite}.jsonl"), only)
     assert again == told
     return told

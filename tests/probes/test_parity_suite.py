@@ -128,7 +128,7 @@ def test_a_replay_of_all_scenarios_finds_the_same(put: Put, tmp_path: Path) -> N
 def test_no_tool_is_called_where_no_bridge_is_configured(put: Put) -> None:
     prober = put(parity, bridge=None)
     prober.ask(parity.tool_round_trip)
-    assert found(prober) == [("skipped", "no bridge is configured")]
+    assert found(prober) == [("skipped", "no bridge is configured", {})]
 
 
 # -- another engine

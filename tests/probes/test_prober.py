@@ -66,7 +66,9 @@ async def answers(agent: Subject) -> Finding:
 def test_verdicts_on_cancelling_follow_the_flags(
     put: Put, simulator: str, tmp_path: Path, flags: str, expected: tuple[str, ...]
 ) -> None:
-    prober = put(cancel, f"{simulator} {flags}", out=tmp_path / "out", cancel_seconds=0.5)
+    prober = put(
+        cancel, f"{simulator} {flags}", out=tmp_path / "out", thresholds={"cancel_seconds": 0.5}
+    )
     asked = [
         *(cancel.as_notification, cancel.with_id, cancel.while_asking),
         *(cancel.by_closing, cancel.kill_and_load),
@@ -78,7 +80,7 @@ def test_verdicts_on_cancelling_follow_the_flags(
 
 
 def test_a_threshold_decides_and_is_shown(put: Put) -> None:
-    prober = put(handshake, start_seconds=0.0)
+    prober = put(handshake, thresholds={"start_seconds": 0.0})
     shown = repr(prober.ask(handshake.start_time))
     assert shown.startswith("fail: How soon does it answer? (gate E)")
     assert "thresholds: start_seconds = 0" in shown
@@ -190,7 +192,10 @@ def test_a_sign_in_by_variables_needs_nobody(
     ("more", "words"),
     [
         ({"suite": "handshakes"}, r"there are no probes 'handshakes': there are handshake, "),
-        ({"start_second": 3}, r"handshake has no threshold 'start_second': they have memory_mb"),
+        (
+            {"thresholds": {"start_second": 3}},
+            r"handshake has no threshold 'start_second': they have memory_mb",
+        ),
     ],
 )
 def test_wrong_words_are_named(more: dict[str, Any], words: str) -> None:
@@ -255,7 +260,7 @@ def test_the_folder_that_the_agent_worked_in_goes_with_the_prober(put: Put) -> N
 
 
 def recorded(put: Put, out: Path) -> Path:
-    put(suite(is_there, answers), "simulator", out=out, patience=5).ask_all()
+    put(suite(is_there, answers), "simulator", out=out, thresholds={"patience": 5}).ask_all()
     return out / "made-up.jsonl"
 
 
@@ -266,7 +271,7 @@ def test_a_replay_takes_the_thresholds_of_its_tape_unless_others_are_given(
     replayed = put(suite(is_there, answers), replay=tape)
     replayed.ask_all()
     assert words(replayed, "is_there") == "it is there, within 5"
-    other = put(suite(is_there, answers), replay=tape, patience=9)
+    other = put(suite(is_there, answers), replay=tape, thresholds={"patience": 9})
     assert "within 9" in repr(other.ask(is_there))
 
 
