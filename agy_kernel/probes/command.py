@@ -78,7 +78,8 @@ def _run(wanted: argparse.Namespace) -> int:
     folder = _new_folder(out)
     try:
         for number, name in enumerate(names, 1):
-            print(f"[{number}/{len(names)}] {name:10} ", end="", flush=True)
+            place = f"{number:>{len(str(len(names)))}}/{len(names)}"
+            print(f"[{place}] {name:10} ", end="", flush=True)
             given = {"agent": agent, "out": ".", "live": wanted.live}
             if wanted.replay is not None:
                 given["replay"] = str((wanted.replay / f"{name}.jsonl").resolve())

@@ -146,7 +146,7 @@ class Recording(Tape):
 
     def between(self, begin: float, end: float) -> list[Evidence]:
         """The frames between two places, in their order on the tape."""
-        found = [frame for frame in self.frames if begin < frame.place < end]
+        found = [f for f in self.frames if begin < f.place < end and not _is_ours(f)]
         return sorted(found, key=lambda frame: frame.place)
 
     def answered_at(self, number: int) -> float:
@@ -175,6 +175,11 @@ class Recording(Tape):
         t, place = told or (self.last_time, self._next_place())
         self.frames.append(Evidence(t, direction, message, place))
         self._news.set()
+
+
+def _is_ours(frame: Evidence) -> bool:
+    """Whether a note is about the recording, and tells nothing of the agent."""
+    return frame.direction == NOTE and not {ABOUT, PART}.isdisjoint(frame.message)
 
 
 def answers(message: Any, number: Any) -> bool:

@@ -5,16 +5,15 @@ What agents say is shown as text; what is private is left out, as on a tape.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from dataclasses import replace
 from typing import Any
 
-from ..acp.fields import as_mapping, mapping, text
 from ..acp.privacy import Privacy
 from ..display.html import block, code, escape, faint, fold, frame, pre
 from ..tapes.frames import with_strings
 from ..text import clean
+from .lines import lines_of
 from .probe import Finding, Verdict
 from .recording import Evidence
 from .result import Result
@@ -33,9 +32,7 @@ COLOURS = {
     "fail": "248,81,73",
     "skipped": "128,128,128",
 }
-ARROWS = {"c2a": "→", "a2c": "←", "stderr": "!", "note": "#"}
 FOLDER = "<folder>"
-MOST_LINES, WIDTH = 40, 220
 
 
 class Show:
@@ -90,30 +87,9 @@ class Show:
         return Finding(finding.verdict, self._private(finding.words), facts)
 
     def evidence(self, frames: Sequence[Evidence]) -> list[str]:
-        """Frames as lines; a run of chunks is told by its first, its last, and their number."""
-        lines: list[str] = []
-        for is_chunk, run in groupby(frames, _is_chunk):
-            each = list(run)
-            if is_chunk and len(each) > 3:
-                letters = sum(len(_chunk_text(frame)) for frame in each[1:-1])
-                told = f"{'':12} … {len(each) - 2} more such chunks, {letters:,} letters"
-                lines += [self._line(each[0]), told, self._line(each[-1])]
-            else:
-                lines += [self._line(frame) for frame in each]
-        if len(lines) > MOST_LINES:
-            cut = f"{'':12} … {len(lines) - MOST_LINES:,} more lines: all are on the tape"
-            lines = [*lines[: MOST_LINES // 2], cut, *lines[-MOST_LINES // 2 :]]
-        return lines
-
-    def _line(self, frame: Evidence) -> str:
-        message = frame.message
-        if isinstance(message, dict):
-            message = {k: v for k, v in message.items() if k != "jsonrpc"}
-        is_text = isinstance(message, str)
-        said = message if is_text else json.dumps(self._privacy.frame(message), ensure_ascii=False)
-        words = self._private(said) if is_text else said.replace(self._folder, FOLDER)
-        cut = words if len(words) <= WIDTH else f"{words[:WIDTH]} … ({len(words):,} letters)"
-        return f"{frame.t:10.3f} {ARROWS[frame.direction]} {cut}".replace("\n", "⏎")
+        """Frames as lines, less what is private."""
+        cleaned = [replace(f, message=self._privacy.frame(f.message)) for f in frames]
+        return lines_of(cleaned, self._private)
 
     def _private(self, words: str) -> str:
         return self._privacy.text(words.replace(self._folder, FOLDER))
@@ -123,17 +99,6 @@ def _badge(verdict: Verdict) -> str:
     colour = f"background:rgba({COLOURS[verdict]},.22)"
     style = f"{colour};padding:0 7px;border-radius:9px;white-space:nowrap"
     return f'<b style="{style}">{MARKS[verdict]} {verdict}</b>'
-
-
-def _is_chunk(frame: Evidence) -> bool:
-    return bool(_chunk_text(frame))
-
-
-def _chunk_text(frame: Evidence) -> str:
-    update = mapping(mapping(as_mapping(frame.message), "params"), "update")
-    if not text(update, "sessionUpdate").endswith("_chunk"):
-        return ""
-    return text(mapping(update, "content"), "text")
 
 
 class Shown:

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from agy_kernel.acp.privacy import Privacy
+from agy_kernel.acp.tape import Direction
+from agy_kernel.probes.lines import MOST_LINES
 from agy_kernel.probes.probe import Finding, Verdict, probe
 from agy_kernel.probes.recording import Evidence
 from agy_kernel.probes.result import Result
-from agy_kernel.probes.show import COLOURS, MARKS, MOST_LINES, Show
+from agy_kernel.probes.show import COLOURS, MARKS, Show
 from agy_kernel.probes.subject import Subject
 from tests.support.tapes import chunk
 
@@ -37,7 +39,7 @@ def test_a_verdict_comes_first_with_all_that_decided(verdict: Verdict) -> None:
         "  sends: a frame",
         "  looks at: its answer",
         "  thresholds: patience = 2.5",
-        '     0.000 ← {"method": "x"}',
+        "     0.000 ← x",
     ]
     html = shown["text/markdown"]
     assert f"{MARKS[verdict]} {verdict}</b>" in html
@@ -90,3 +92,31 @@ def test_long_evidence_and_long_frames_are_cut_with_their_numbers() -> None:
     (line,) = SHOW.evidence(result(Finding("pass", ""), {"text": "x" * 5_000}).evidence)
     assert line.endswith("… (5,012 letters)")
     assert len(line) < 300
+
+
+SESSION = "c6d4be3e-d224-4e8a-aa0f-776e1e870356"
+
+
+@pytest.mark.parametrize(
+    ("direction", "message", "line"),
+    [
+        ("c2a", {"id": 1, "method": "initialize", "params": {"a": 1}}, '→ initialize #1 {"a": 1}'),
+        ("a2c", {"id": "x", "result": {"b": 2}}, '← #"x" result {"b": 2}'),
+        ("a2c", {"id": 1, "error": {"code": 3}}, '← #1 error {"code": 3}'),
+        ("c2a", {"method": "m", "params": {"sessionId": SESSION}}, "→ m {} in c6d4be3e"),
+        (
+            "a2c",
+            {"method": "session/update", "params": {"sessionId": SESSION, "update": {"u": 1}}},
+            '← session/update {"u": 1} in c6d4be3e',
+        ),
+        ("stderr", "a line\nof two", "! a line⏎of two"),
+        ("note", {"memory": 5}, '# {"memory": 5}'),
+        ("a2c", {"method": 42, "params": [1]}, "← 42 [1]"),
+        ("a2c", [1, None], "← [1, null]"),
+        ("a2c", {"jsonrpc": "2.0"}, '← {"jsonrpc": "2.0"}'),
+    ],
+)
+def test_a_frame_is_a_line_with_what_matters_first(
+    direction: Direction, message: Any, line: str
+) -> None:
+    assert SHOW.evidence([Evidence(1.5, direction, message)]) == [f"     1.500 {line}"]
