@@ -40,7 +40,7 @@ def heard(recording: Recording, method: str, session_id: str) -> list[Update]:
         method: of the request.
         session_id: the session.
     """
-    frames = recording.frames
+    frames = recording.between(float("-inf"), float("inf"))
     at = max(n for n, frame in enumerate(frames) if _field(frame, "c2a", "method") == method)
     number, since = as_mapping(frames[at].message).get("id"), frames[at + 1 :]
     answer = next(
