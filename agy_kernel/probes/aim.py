@@ -68,7 +68,7 @@ def at_tape(tape: Path, thresholds: Mapping[str, float]) -> Aim:
     Raises:
         TapeError: it cannot be used, was not recorded by probes, or has no wire to be played.
     """
-    told = _told(tape)
+    told = {} if _is_empty(tape) else _told(tape)
     engine = str(told.get("engine", "acp"))
     if engine not in ENGINES or not ENGINES[engine].is_taped:
         raise TapeError(f"{tape} holds no wire to be played: it is of the engine {engine!r}")
@@ -102,6 +102,11 @@ def _told(tape: Path) -> dict[str, Any]:
         if isinstance(told, dict):
             return told
     raise TapeError(f"{tape} was not recorded by probes")
+
+
+def _is_empty(tape: Path) -> bool:
+    """Whether nothing was sent when it was recorded: every probe was skipped."""
+    return tape.is_file() and not tape.stat().st_size
 
 
 def _numbers(value: Any) -> dict[str, float]:
