@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..abilities import Capabilities
 from ..conversation.conversation import Conversation
 from ..conversation.resends import Resends
-from ..conversation.toolcalls import ToolCall
+from ..conversation.toolcalls import ToolCall, merged
 from ..conversation.transcript import Transcript, fold
 from ..conversation.turn import Turn
 from ..display.footer import problem
@@ -29,8 +29,8 @@ SIGN_IN = "it wants a sign-in first. `%agy auth` signs in"
 NOBODY = "a probe has asked, and no person"
 UNTOLD = (TapeError, NotAsked, AgentNotFound, AgentStartFailed)
 """Errors that are no news of a turn: there was no engine for it."""
-Allow = Callable[[ToolCall], bool]
-"""Whether a tool call, as far as it is known, is what the probe has asked for."""
+Allow = Callable[[Sequence[ToolCall]], bool]
+"""Whether a tool call is what the probe has asked for: as it is known now, and as it came first."""
 
 
 class Exchange:
@@ -65,6 +65,7 @@ class Exchange:
         self.pieces: list[tuple[float, str]] = []
         """The pieces of it as they came, and when."""
         self.warnings: list[str] = []
+        self._first: dict[str, ToolCall] = {}
         self.turn = Turn(self._take, self._decide)
         self._task = asyncio.create_task(conversation.prompt(self._make_blocks, self.turn))
 
@@ -148,6 +149,8 @@ class Exchange:
         elif isinstance(event, ToolCallUpdate | TurnEnded | TurnBroken):
             self.text += self._resends.rest()
             self._resends = Resends()
+            if isinstance(event, ToolCallUpdate):
+                self._first.setdefault(event.id, merged(None, event))
         elif isinstance(event, Notice) and event.severity == "warning":
             self.warnings.append(event.text)
         self.transcript = fold(self.transcript, event)
@@ -160,10 +163,14 @@ class Exchange:
         if not isinstance(question, Permission):
             return Answer(None, by="nobody", why=NOBODY, declined=True)
         once = question.offered("allow_once")
-        if once is not None and call is not None and self._allow(call) and not question.is_choice:
+        if once is not None and not question.is_choice and self._is_allowed(call):
             return Answer(once, by="policy", why="the probe has asked for it")
         refusal = question.offered("reject_once", "reject_always")
         return Answer(refusal, by="nobody", why=NOBODY)
+
+    def _is_allowed(self, call: ToolCall | None) -> bool:
+        # Codex asks under another title than the one that it has announced the call by.
+        return call is not None and self._allow((call, self._first.get(call.id, call)))
 
 
 class Talk:

@@ -90,8 +90,10 @@ class MemoryEngine:
         bridge: what stands behind the one MCP server that it can reach.
     """
 
-    title = "turn_round (mirror MCP server)"
-    """What it calls a call of the bridge's tool."""
+    title = "turn_round (mirror MCP Server)"
+    """What it calls a call of the bridge's tool when it announces it."""
+    asks: ToolCallUpdate | None = None
+    """What leave is asked for, where it is told in other words."""
     pause = 0.0
     """Seconds before each piece of text."""
 
@@ -224,7 +226,7 @@ class MemoryEngine:
 
     async def _call(self, session_id: str, text: str) -> str:
         call = ToolCallUpdate("c1", self.title, "other", "pending", raw_input={"text": text})
-        question = Permission(call, ALLOW_OR_DENY)
+        question = Permission(self.asks or call, ALLOW_OR_DENY)
         self._tell(session_id, call)
         self._tell(session_id, Asked(question))
         answer = await asyncio.wrap_future(question.reply)
@@ -271,6 +273,12 @@ class EndsOnlyByKill(MemoryEngine):
     def cancel(self, session_id: str) -> None: ...
     def cancel_request(self, session_id: str) -> None: ...
     async def close_session(self, session_id: str) -> None: ...
+
+
+class AsksInOtherWords(MemoryEngine):
+    """Leave is asked for a call under another title than it was announced by."""
+
+    asks = ToolCallUpdate("c1", "Approve MCP tool call", asked=True)
 
 
 class ChoosesNothing(MemoryEngine):
@@ -390,7 +398,19 @@ class NeverEnds(MemoryEngine):
 class CallsAnother(MemoryEngine):
     """Leave is asked for another tool."""
 
-    title = "delete_all (mirror MCP server)"
+    title = "delete_all (mirror MCP Server)"
+
+
+class AsksForAnother(MemoryEngine):
+    """Leave is asked for another tool than the one that was announced."""
+
+    asks = ToolCallUpdate("c1", "delete_all (mirror MCP Server)", asked=True)
+
+
+class AsksToRun(MemoryEngine):
+    """Leave is asked for a command."""
+
+    asks = ToolCallUpdate("c1", "Run it", "execute", raw_input={"command": "true"}, asked=True)
 
 
 class CallsNothing(MemoryEngine):

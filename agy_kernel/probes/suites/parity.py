@@ -6,10 +6,13 @@ engine than ACP's goes through them as they are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...conversation.toolcalls import ToolCall
 from ...display.mcp import mcp_tool
 from ...errors import CommandError, RequestFailed
 from ...events import EFFORT, MODEL
+from ...tapes.meaning import settled
 from ..bridge import Bridge
 from ..partner import Partner
 from ..probe import Finding, NotAsked, probe
@@ -108,7 +111,7 @@ async def tool_round_trip(engine: Partner) -> Finding:
     async with engine.bridge() as bridge:
         talk = await engine.talk(servers={bridge.name: bridge.server})
         prompt = CALL.format(tool=bridge.tool, server=bridge.name, text=TEXT)
-        said = await talk.say(prompt, lambda call: _is_call(call, bridge)).end()
+        said = await talk.say(prompt, lambda calls: _is_call(calls, bridge)).end()
         calls = engine.observe("calls of the bridge", lambda: bridge.calls)
     facts = {"calls": calls, "stopReason": said.stop_reason}
     if not calls:
@@ -224,7 +227,7 @@ def _recalls(said: Exchange) -> bool:
 
 
 def _first(warnings: list[str]) -> str:
-    return warnings[0] if warnings else "nothing was said of it"
+    return settled(warnings[0]) if warnings else "nothing was said of it"
 
 
 async def _counting(engine: Partner) -> tuple[Talk, Exchange]:
@@ -249,10 +252,11 @@ def _rung(talk: Talk) -> str:
     return talk.conversation.rungs.get(talk.conversation.build, "nothing")
 
 
-def _is_call(call: ToolCall, bridge: Bridge) -> bool:
+def _is_call(calls: Sequence[ToolCall], bridge: Bridge) -> bool:
     """Whether a call is that of the bridge's tool, and nothing besides."""
-    told = mcp_tool(call)
-    return told is not None and told.tool == bridge.tool and told.server in ("", bridge.name)
+    told = next(filter(None, map(mcp_tool, calls)), None)
+    is_named = told is not None and told.tool == bridge.tool and told.server in ("", bridge.name)
+    return is_named and calls[0].kind not in ("edit", "delete", "move", "execute")
 
 
 def _chosen(talk: Talk) -> dict[str, str]:
