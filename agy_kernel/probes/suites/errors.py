@@ -31,7 +31,7 @@ LOOKS = "the code, and whether data or message names what was wrong"
     sends=f'authenticate {{"method": "{NOTHING}"}}',
     looks_at=f"{LOOKS}: -32602, methodId",
 )
-async def authenticate_field(agent: Subject, *, answer_seconds: float = 10.0) -> Finding:
+async def authenticate_field(agent: Subject, *, answer_seconds: float = 5.0) -> Finding:
     answer = await _ask(agent, "authenticate", {"method": NOTHING}, answer_seconds)
     if is_unknown(answer.error):
         raise NotAsked("it has no authenticate")
@@ -43,7 +43,7 @@ async def authenticate_field(agent: Subject, *, answer_seconds: float = 10.0) ->
     sends="session/new; what is chosen already, by the wrong name",
     looks_at=f"{LOOKS}: -32602, configId",
 )
-async def config_field(agent: Subject, *, answer_seconds: float = 10.0) -> Finding:
+async def config_field(agent: Subject, *, answer_seconds: float = 5.0) -> Finding:
     session_id, option, value = await _chosen(agent)
     params = {"sessionId": session_id, "configOptionId": option, "value": value}
     answer = await _ask(agent, OPTION, params, answer_seconds)
@@ -57,7 +57,7 @@ async def config_field(agent: Subject, *, answer_seconds: float = 10.0) -> Findi
     sends="session/new without cwd",
     looks_at=f"{LOOKS}: -32602, cwd",
 )
-async def no_folder(agent: Subject, *, answer_seconds: float = 10.0) -> Finding:
+async def no_folder(agent: Subject, *, answer_seconds: float = 5.0) -> Finding:
     answer = await _ask(agent, "session/new", {"mcpServers": []}, answer_seconds)
     return _judged(answer, (INVALID_PARAMS,), "cwd")
 
@@ -67,7 +67,7 @@ async def no_folder(agent: Subject, *, answer_seconds: float = 10.0) -> Finding:
     sends='session/new with the cwd "."',
     looks_at=f"{LOOKS}: -32602, cwd, for the protocol wants an absolute path",
 )
-async def relative_folder(agent: Subject, *, answer_seconds: float = 10.0) -> Finding:
+async def relative_folder(agent: Subject, *, answer_seconds: float = 5.0) -> Finding:
     answer = await _ask(agent, "session/new", {"cwd": ".", "mcpServers": []}, answer_seconds)
     return _judged(answer, (INVALID_PARAMS,), "cwd", "absolute path")
 
@@ -78,7 +78,7 @@ async def relative_folder(agent: Subject, *, answer_seconds: float = 10.0) -> Fi
     looks_at=f"{LOOKS}: -32602 or -32002, the session",
     prompts=1,
 )
-async def unknown_session(agent: Subject, *, answer_seconds: float = 10.0) -> Finding:
+async def unknown_session(agent: Subject, *, answer_seconds: float = 5.0) -> Finding:
     prompt = [{"type": "text", "text": REPLY.format(words="HERE")}]
     params = {"sessionId": UNKNOWN, "prompt": prompt}
     answer = await _ask(agent, "session/prompt", params, answer_seconds)
@@ -91,7 +91,7 @@ async def unknown_session(agent: Subject, *, answer_seconds: float = 10.0) -> Fi
     looks_at=f"{LOOKS}: -32602, prompt",
     prompts=1,
 )
-async def prompt_string(agent: Subject, *, answer_seconds: float = 10.0) -> Finding:
+async def prompt_string(agent: Subject, *, answer_seconds: float = 5.0) -> Finding:
     params = {"sessionId": await agent.session(), "prompt": REPLY.format(words="HERE")}
     answer = await _ask(agent, "session/prompt", params, answer_seconds)
     return _judged(answer, (INVALID_PARAMS,), "prompt")
@@ -102,7 +102,7 @@ async def prompt_string(agent: Subject, *, answer_seconds: float = 10.0) -> Find
     sends=UNKNOWN_METHOD,
     looks_at=f"{LOOKS}: -32601, the method",
 )
-async def unknown_method(agent: Subject, *, answer_seconds: float = 10.0) -> Finding:
+async def unknown_method(agent: Subject, *, answer_seconds: float = 5.0) -> Finding:
     answer = await _ask(agent, UNKNOWN_METHOD, {}, answer_seconds)
     return _judged(answer, (METHOD_NOT_FOUND,), UNKNOWN_METHOD)
 
@@ -112,7 +112,7 @@ async def unknown_method(agent: Subject, *, answer_seconds: float = 10.0) -> Fin
     sends='session/new with the params ["cwd"]',
     looks_at="the code: -32602, or -32600",
 )
-async def params_list(agent: Subject, *, answer_seconds: float = 10.0) -> Finding:
+async def params_list(agent: Subject, *, answer_seconds: float = 5.0) -> Finding:
     answer = await _ask(agent, "session/new", ["cwd"], answer_seconds)
     return _judged(answer, (INVALID_PARAMS, INVALID_REQUEST))
 

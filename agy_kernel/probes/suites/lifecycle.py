@@ -73,7 +73,7 @@ async def remembers(agent: Subject) -> Finding:
     looks_at="the answer, and that no chunks come",
     prompts=1,
 )
-async def resume(agent: Subject, *, quiet_seconds: float = 0.5) -> Finding:
+async def resume(agent: Subject, *, quiet_seconds: float = 1.0) -> Finding:
     talk = await _talk(agent)
     wire = await agent.start()
     answer = await agent.open("session/resume", {"sessionId": talk.session_id}, LOAD_SECONDS)
