@@ -13,10 +13,11 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from agy_kernel.probes import Prober
 from agy_kernel.probes.compare import compare
@@ -44,11 +45,13 @@ class Build:
         command: as the verdicts name it; its program is looked for on PATH.
         prepare: settles it in its home, and returns the variables that it needs.
         thresholds: others than the probes' own.
+        suites: what is asked.
     """
 
     command: str
     prepare: Prepare = lambda *_: {}
     thresholds: Mapping[str, float] = field(default_factory=lambda: SMALL)
+    suites: Sequence[str] = NAMES
 
 
 def _codex(home: Path, endpoint: ModelEndpoint) -> Mapping[str, str]:
@@ -67,20 +70,24 @@ def _sdk_example(home: Path, _: ModelEndpoint) -> Mapping[str, str]:
 
 
 SDK_EXAMPLE = "acp-sdk-example-agent"
-FLAVOURS = (
-    "--cancel ignored",
-    "--cancel with-id",
-    "--cancel leaks",
-    "--usage",
-    "--whole-text",
-    "--keep-config",
-    "--signed-out",
-)
+ENDS = ("handshake", "cancel", "lifecycle", "parity")
+FLAVOURS: dict[str, Sequence[str]] = {
+    "--cancel ignored": ENDS,
+    "--cancel with-id": ENDS,
+    "--cancel leaks": ENDS,
+    "--usage": ("handshake", "streaming", "parity"),
+    "--whole-text": ("handshake", "streaming", "cancel"),
+    "--keep-config": ("handshake", "options", "lifecycle"),
+    "--signed-out": NAMES,
+}
+"""Flags of the simulator, and the suites in which they tell: all would be many megabytes."""
 BUILDS = {
     "simulator": Build("agy-kernel simulate", thresholds={}),
     **{
-        re.sub(r"\W+", "-", f"simulator {flags}"): Build(f"agy-kernel simulate {flags}")
-        for flags in FLAVOURS
+        re.sub(r"\W+", "-", f"simulator {flags}"): Build(
+            f"agy-kernel simulate {flags}", suites=suites
+        )
+        for flags, suites in FLAVOURS.items()
     },
     "codex-acp": Build("codex-acp", _codex),
     "gemini-cli": Build("gemini --acp --model gemini-2.5-flash", _gemini),
@@ -103,7 +110,7 @@ def main(names: list[str]) -> int:
 
 
 def record(name: str, build: Build) -> Iterator[str]:
-    """Put all suites to a build; yields what there is to tell, and what has changed."""
+    """Put its suites to a build; yields what there is to tell, and what has changed."""
     kept = EVIDENCE / name
     with tempfile.TemporaryDirectory(prefix="tapes-") as folder, ModelEndpoint() as endpoint:
         place = Path(folder).resolve()
@@ -113,7 +120,7 @@ def record(name: str, build: Build) -> Iterator[str]:
                 yield "not installed, skipped"
                 return
             out = place / name
-            for suite in suites():
+            for suite in filter(_exists, build.suites):
                 limits = _limits(suite, build)
                 yield _told(suite, Prober(suite, build.command, out, True, "", limits))
         _scrub(out, place)
@@ -124,10 +131,9 @@ def record(name: str, build: Build) -> Iterator[str]:
         shutil.copytree(out, kept, ignore=shutil.ignore_patterns("*.lock"))
 
 
-def suites() -> list[str]:
-    """The names of the suites that exist."""
+def _exists(suite: str) -> bool:
     folder = ROOT / "agy_kernel" / "probes" / "suites"
-    return [name for name in NAMES if (folder / f"{name.replace('-', '_')}.py").is_file()]
+    return (folder / f"{suite.replace('-', '_')}.py").is_file()
 
 
 def _told(suite: str, prober: Prober) -> str:
@@ -139,7 +145,7 @@ def _told(suite: str, prober: Prober) -> str:
     return f"{suite}: {', '.join(counts)}"
 
 
-def _limits(suite: str, build: Build) -> dict[str, float]:
+def _limits(suite: str, build: Build) -> dict[str, Any]:
     known = {name for probe in probes_of(find_suite(suite)) for name in probe.thresholds}
     return {name: value for name, value in build.thresholds.items() if name in known}
 
