@@ -11,6 +11,8 @@ from typing import Any, Literal
 Verdict = Literal["pass", "fallback", "absent", "fail", "skipped"]
 """``fallback``: not as hoped, but there is a way around. ``absent``: there is no such thing."""
 
+WORST_FIRST: tuple[Verdict, ...] = ("fail", "absent", "fallback", "pass", "skipped")
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -25,6 +27,11 @@ class Finding:
     verdict: Verdict
     words: str
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def worst(*verdicts: Verdict) -> Verdict:
+    """The worst of several verdicts."""
+    return min(verdicts, key=WORST_FIRST.index)
 
 
 class NotAsked(Exception):

@@ -13,7 +13,7 @@ from types import ModuleType
 from ..acp.privacy import Privacy
 from ..acp.tape import private_file
 from ..conversation.thread import AgentThread
-from ..errors import AgentError, AgyError
+from ..errors import AgentError, AgentExited, AgyError, exit_status
 from ..tapes.reading import TapeError
 from .aim import at_agent, at_tape, known
 from .bridge import MakeBridge, echo_bridge
@@ -156,7 +156,7 @@ class Prober:
         except TimeoutError:
             return Finding("fail", f"no end within {PROBE_SECONDS:g} s")
         except AgentError as error:
-            return Finding("fail", f"the agent broke off: {error}")
+            return Finding("fail", f"the agent broke off: {_brief(error)}")
         except Exception as error:
             # An agent has sent what nobody has thought of: the other probes are put all the same.
             log.exception("the probe %s", probe.name)
@@ -178,3 +178,12 @@ class Prober:
     def _keep(self) -> None:
         if self._out is not None:
             keep(self._out, self._aim.agent, self._subject.info, self.name, self.results)
+
+
+def _brief(error: AgentError) -> str:
+    """What has happened to an agent, in a line."""
+    if not isinstance(error, AgentExited):
+        return str(error)
+    status = "" if error.status is None else f" ({exit_status(error.status)})"
+    last = error.stderr.strip().rpartition("\n")[2]
+    return f"it {error.why}{status}" + (f"; its last words: {last}" if last else "")

@@ -84,7 +84,8 @@ class Show:
     def settled(self, finding: Finding) -> Finding:
         """A finding in which the folder has one name on every machine, less what is private."""
         facts = with_strings(dict(finding.facts), self._private)
-        return Finding(finding.verdict, self._private(finding.words), facts)
+        first, _, rest = self._private(finding.words).partition("\n")
+        return Finding(finding.verdict, f"{first} …" if rest.strip() else first, facts)
 
     def evidence(self, frames: Sequence[Evidence]) -> list[str]:
         """Frames as lines, less what is private."""

@@ -13,7 +13,7 @@ from .. import __version__
 from ..acp.fields import as_mapping, mapping, text
 from ..errors import AgyError
 from ..files import Damaged, locked, read_object, write_object
-from .probe import Verdict
+from .probe import WORST_FIRST, Verdict
 from .result import Result
 
 FORMAT = 1
@@ -39,7 +39,6 @@ RC01 = {
     "F.7": "fallback (leading commands are intercepted)",
 }
 """What the second seed's section 8.1 says of Google's RC01; no run of these probes."""
-WORST_FIRST: tuple[Verdict, ...] = ("fail", "absent", "fallback", "pass", "skipped")
 
 
 @dataclass(frozen=True)

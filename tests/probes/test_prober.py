@@ -60,7 +60,7 @@ async def answers(agent: Subject) -> Finding:
         ("", ("pass", "absent", "pass", "pass", "pass")),
         ("--cancel ignored", ("fail", "absent", "fallback", "fail", "pass")),
         ("--cancel with-id", ("fail", "fallback", "fallback", "pass", "pass")),
-        ("--cancel leaks", ("pass", "absent", "pass", "pass", "pass")),
+        ("--cancel leaks", ("fallback", "absent", "pass", "pass", "pass")),
     ],
 )
 def test_verdicts_on_cancelling_follow_the_flags(
@@ -116,8 +116,10 @@ def test_an_agent_that_dies_is_a_finding_and_the_others_are_asked(put: Put, tmp_
     prober = put(suite(answers, is_there), "simulator", out=tmp_path)
     crash = probe("Does it survive?", sends="Crash", looks_at="its end", prompts=1)(_crash)
     assert repr(prober.ask(crash)).startswith("fail: Does it survive?")
-    assert "the agent broke off: the agent has ended (exit status 3)" in words(prober, "_crash")
-    assert "crashed, as the prompt asked" in words(prober, "_crash")
+    assert words(prober, "_crash") == (
+        "the agent broke off: it has ended (exit status 3); "
+        "its last words: simulator: crashed, as the prompt asked"
+    )
     prober.ask_all()
     assert verdicts(prober) == {"_crash": "fail", "answers": "pass", "is_there": "pass"}
     replayed = put(suite(answers, is_there), replay=tmp_path / "made-up.jsonl")

@@ -6,11 +6,12 @@ a notification (acp-v1.md, part 2, row 1).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from ...acp.fields import mapping, text
-from ..probe import Finding, NotAsked, probe
+from ..probe import Finding, NotAsked, Verdict, probe, worst
 from ..prompts import COUNT, CREATE, REPLY, RUN
 from ..subject import Subject
 from ..turns import Answer, Turn
@@ -32,7 +33,7 @@ RUN_SECONDS = 2.0
 async def as_notification(agent: Subject, *, cancel_seconds: float = 2.0) -> Finding:
     wire, turn = await _counting(agent)
     wire.notify("session/cancel", {"sessionId": turn.session_id})
-    return await _ended(wire, turn, cancel_seconds)
+    return _with_leak(await _ended(wire, turn, cancel_seconds), turn)
 
 
 @probe(
@@ -48,7 +49,7 @@ async def with_id(agent: Subject, *, cancel_seconds: float = 2.0) -> Finding:
     facts = {"answer": cancel.error.code if cancel.error else cancel.is_result}
     if answer.is_silent:
         return Finding("absent", f"the turn goes on; the request got {cancel.words}", facts)
-    after = await _after(wire, turn)
+    _, after = await _after(wire, turn)
     words = f"it ends the turn ({turn.stop_reason or answer.words}); {after}"
     return Finding("fallback", words, facts)
 
@@ -121,11 +122,8 @@ async def kill_and_load(agent: Subject) -> Finding:
     loaded = await agent.open("session/load", {"sessionId": turn.session_id})
     if not loaded.is_result:
         return Finding("fail", f"session/load got {loaded.words}")
-    after = await _after(wire, turn)
-    return Finding("pass" if after == GOES_ON else "fail", f"the session is loaded; {after}")
-
-
-GOES_ON = "the session goes on"
+    goes_on, after = await _after(wire, turn)
+    return Finding(goes_on, f"the session is loaded; {after}")
 
 
 async def _counting(agent: Subject) -> tuple[Wire, Turn]:
@@ -144,22 +142,32 @@ async def _ended(wire: Wire, turn: Turn, cancel_seconds: float) -> Finding:
     facts = {"stopReason": turn.stop_reason}
     if answer.is_silent:
         return Finding("fail", f"the turn went on for {cancel_seconds:g} s", facts)
-    seconds = turn.began + answer.seconds - began
+    seconds = max(0.0, turn.began + answer.seconds - began)
     how = turn.stop_reason or answer.words
-    after = await _after(wire, turn)
-    words = f"{how}, {max(0.0, seconds):.2f} s after the cancel; {after}"
-    if after != GOES_ON:
-        return Finding("fail", words, facts)
-    return Finding("pass" if turn.stop_reason == "cancelled" else "fallback", words, facts)
+    ends: Verdict = "pass" if turn.stop_reason == "cancelled" else "fallback"
+    goes_on, after = await _after(wire, turn)
+    words = f"{how}, {seconds:.2f} s after the cancel; {after}"
+    return Finding(worst(ends, goes_on), words, facts)
 
 
-async def _after(wire: Wire, stopped: Turn) -> str:
-    """Whether the session answers another prompt, in words."""
+def _with_leak(finding: Finding, turn: Turn) -> Finding:
+    """Whether a turn that counts has said something else at its end: builds leak their errors."""
+    *numbers, leak = re.split(r"\d", turn.text)
+    if not (numbers and leak.strip()):
+        return finding
+    words = f"{finding.words}; the message ends with {leak.strip()[:60]!r}"
+    return Finding(worst(finding.verdict, "fallback"), words, {**finding.facts, "leaks": True})
+
+
+async def _after(wire: Wire, stopped: Turn) -> tuple[Verdict, str]:
+    """Whether the session answers another prompt, and how."""
     turn = wire.prompt(stopped.session_id, REPLY.format(words="STILL HERE"))
     answer: Answer = await turn.answer(END_SECONDS)
-    if turn.stop_reason == "end_turn" and "STILL HERE" in turn.text:
-        return GOES_ON
-    return f"the next prompt got {turn.stop_reason or answer.words}, and {turn.text[:60]!r}"
+    if turn.stop_reason != "end_turn":
+        return "fail", f"the next prompt got {turn.stop_reason or answer.words}"
+    if "STILL HERE" not in turn.text:
+        return "fallback", f"the next prompt got other words: {turn.text[:60]!r}"
+    return "pass", "the session goes on"
 
 
 def _is_sleep(tool_call: Mapping[str, Any]) -> bool:
