@@ -79,6 +79,7 @@ reliability: $(READY) test-tools ## run the tests of public reports, and write d
 
 tapes: $(READY) test-tools ## put the probes to every agent at hand, and keep the tapes in tests/evidence
 	$(BIN)/python -m tools.tapes
+	$(BIN)/python -m tools.builds_page
 
 chaos: $(READY) ## kill, hang and flood the agent of a real kernel in 200 runs (SEED=17 for one)
 	$(BIN)/python -m tools.chaos $(SEED)

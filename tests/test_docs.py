@@ -14,7 +14,7 @@ import pytest
 from agy_kernel.commands import COMMANDS
 from agy_kernel.configuration import Configuration
 from agy_kernel.settings import Settings
-from tools import settings_page
+from tools import builds_page, settings_page
 
 PROJECT = Path(__file__).parent.parent
 DOCS = PROJECT / "docs"
@@ -93,6 +93,12 @@ def test_every_setting_is_on_its_page_as_the_model_has_it() -> None:
     page = text_of(settings_page.PAGE)
     assert page == settings_page.written(page), "run make docs"
     assert all(f"### {setting}\n" in page for setting in Settings.model_fields)
+
+
+def test_the_verdicts_on_builds_are_those_of_the_evidence() -> None:
+    page = text_of(builds_page.PAGE)
+    assert page == builds_page.written(page), "run make tapes"
+    assert "RC01 (the seed's)" in page
 
 
 @every_page

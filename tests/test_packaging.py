@@ -96,6 +96,14 @@ def test_kernel_of_the_wheel_starts(wheel: Path, environment: Environment) -> No
     assert Path(package).is_relative_to(environment.folder)
 
 
+def test_probes_of_the_wheel_run_from_anywhere(wheel: Path, environment: Environment) -> None:
+    environment.pip("install", "--no-deps", str(wheel))
+    program = str(environment.python.with_name("agy-kernel"))
+    said = environment.run(program, "probe", "handshake", "--agent", "simulator")
+    assert "6 pass" in said
+    assert (environment.folder / "probes" / "report.html").is_file()
+
+
 ASK_FOR_KERNEL_INFO = """
 import json
 import agy_kernel

@@ -1,7 +1,6 @@
 """Write the table of builds and gates into docs/builds.md, from the verdicts in tests/evidence.
 
-``make tapes`` and ``make docs`` run it; tests/test_docs.py fails when the page is not what would be
-written.
+``make tapes`` runs it; tests/test_docs.py fails when the page is not what would be written.
 """
 
 from __future__ import annotations

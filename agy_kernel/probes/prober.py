@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 
 from ..acp.privacy import Privacy
@@ -73,10 +72,12 @@ class Prober:
         else:
             self._aim = at_agent(agent, live, limits, engine)
         self._out = Path(out).expanduser() if out else None
-        self._folder = Path(tempfile.mkdtemp(prefix="agy-probe-")).resolve()
-        self._subject = self._new_subject(self._new_tape(), bridge)
+        tape = self._new_tape()
+        self._place = TemporaryDirectory(prefix="agy-probe-", ignore_cleanup_errors=True)
+        self._folder = Path(self._place.name).resolve()
+        self._subject = self._new_subject(tape, bridge)
         self._show = Show(str(self._folder), Privacy.of_this_machine())
-        self._thread = AgentThread()
+        self._thread, self._turn = AgentThread(), asyncio.Lock()
         self._results: dict[str, Result] = {}
 
     def _new_subject(self, tape: Path | None, bridge: MakeBridge | None) -> Runs:
@@ -127,7 +128,7 @@ class Prober:
         """End the agent, and remove the folder that it has worked in."""
         self._thread.submit(self._subject.stop()).result()
         self._thread.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._place.cleanup()
 
     def __repr__(self) -> str:
         prompts = sum(probe.prompts for probe in probes_of(self._suite))
@@ -142,7 +143,8 @@ class Prober:
 
     async def _ask(self, probe: Probe) -> Result:
         limits = {n: self._aim.thresholds.get(n, d) for n, d in probe.thresholds.items()}
-        finding, evidence = await self._subject.probed(self._finding(probe, limits))
+        async with self._turn:  # one that was interrupted is still being put away
+            finding, evidence = await self._subject.probed(self._finding(probe, limits))
         return Result(probe, self._show.settled(finding), limits, evidence)
 
     async def _finding(self, probe: Probe, limits: Mapping[str, float]) -> Finding:

@@ -132,9 +132,11 @@ class Runs(ABC):
         """Put a question; returns what was found, and all that has passed meanwhile."""
         self._seen_before = []
         begin = await self.here()
-        found = await ask
-        evidence = self.between(begin, await self.here())
-        await self.settle()
+        try:
+            found = await ask
+            evidence = self.between(begin, await self.here())
+        finally:
+            await self.settle()
         return found, (*self._seen_before, *evidence)
 
     def history(self) -> tuple[Evidence, ...]:

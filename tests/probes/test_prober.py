@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
 import stat
+import threading
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -165,6 +167,33 @@ def test_a_probe_that_breaks_says_so_and_the_others_are_asked(put: Put) -> None:
     assert "the probe itself broke, please report it: KeyError('unheard of')" in words(
         prober, "broken"
     )
+
+
+def test_stop_ends_a_probe_and_its_turn_and_the_next_is_asked(put: Put) -> None:
+    begun = threading.Event()
+
+    @probe("Does it end?", sends="Wait", looks_at="nothing", prompts=1)
+    async def endless(agent: Subject) -> Finding:
+        turn = (await agent.wire()).prompt(await agent.session(), "Wait")
+        begun.set()
+        return Finding("fail", (await turn.answer(60)).words)
+
+    def stop() -> None:
+        begun.wait(30)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    prober = put(suite(is_there, endless))
+    stopper = threading.Thread(target=stop, name="stop")
+    stopper.start()
+    with pytest.raises(KeyboardInterrupt):
+        prober.ask(endless)
+    stopper.join()
+    before = prober._subject
+    assert isinstance(before, Subject)
+    prober.ask(is_there)
+    assert verdicts(prober) == {"is_there": "pass"}
+    assert before._wire is not None
+    assert not before._wire.is_busy
 
 
 def test_a_sign_in_that_needs_a_person_skips_what_needs_a_session(put: Put, simulator: str) -> None:
