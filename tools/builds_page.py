@@ -68,7 +68,7 @@ def _cell(verdict: str) -> str:
 
 def _name(build: Verdicts) -> str:
     _, _, flags = build.agent.partition("simulate")
-    return f"simulator`{flags}`" if flags.strip() else build.title
+    return f"simulator `{flags.strip()}`" if flags.strip() else build.title
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> str:

@@ -21,6 +21,8 @@ FRAME = re.compile(r"\s*(?:</?[\w-]+>\s*)?")
 """What stands around a result: empty lines, and gemini's marks of an untrusted text."""
 NOT_DONE = re.compile(r"\b(?:rejected|denied|declined|refused|cancell?ed|aborted)\b", re.IGNORECASE)
 PATHS = ("file_path", "filePath", "absolute_path", "path")
+LINK = re.compile(r"(?:file://|@)(?P<path>[\w./~-]+\.txt)")
+"""A file that a prompt leads to, as agents write it for the model."""
 COMMANDS = ("command", "cmd")
 WRITERS = ("write_file", "Write", "write", "apply_patch")
 READERS = ("read_file", "Read", "read")
@@ -149,6 +151,18 @@ def _read(asked: Asked) -> list[Part]:
     return _say("I have no tool to read a file.")
 
 
+def _follow(asked: Asked) -> list[Part]:
+    """Read the file that is linked, unless the agent has put it into the prompt."""
+    found = LINK.search(asked.prompt.text)
+    tool = asked.tool(*READERS)
+    if asked.results or found is None or re.search(phrases.SECRET_WORD, asked.prompt.text):
+        return _say(exact.secret([asked.prompt.text, *asked.results]))
+    if tool is not None:
+        return [_call(tool, dict.fromkeys(PATHS, found["path"]))]
+    shell = asked.tool(*SHELLS)
+    return [_call(shell, dict.fromkeys(COMMANDS, f"cat {found['path']}"))] if shell else _say("No.")
+
+
 def _run(asked: Asked) -> list[Part]:
     tool = asked.tool(*SHELLS)
     if asked.results or tool is None:
@@ -197,6 +211,7 @@ ORDERS: tuple[tuple[str, Order], ...] = (
     (phrases.TWO_TONE, _two_tone),
     (phrases.WHICH, _which),
     (phrases.SECRET, _secret),
+    (phrases.LINKED, _follow),
     (phrases.CREATE, _create),
     (phrases.READ, _read),
     (phrases.RUN, _run),

@@ -89,6 +89,16 @@ async def test_colours_are_seen(
     assert await say(wire, cwd, prompt, *images) == said
 
 
+async def test_a_secret_is_read_in_a_linked_file(wire: Wire, cwd: Path) -> None:
+    (cwd / "a note.txt").write_text(NOTE)
+    (cwd.parent / "outside.txt").write_text(NOTE)
+    link = {"type": "resource_link", "name": "note", "uri": (cwd / "a note.txt").as_uri()}
+    outside = link | {"uri": (cwd.parent / "outside.txt").as_uri()}
+    none = "I have no resource with such a word."
+    assert await say(wire, cwd, prompts.LINKED, outside, {"type": "resource_link"}) == none
+    assert await say(wire, cwd, prompts.LINKED, link) == "WALNUT-3"
+
+
 async def test_a_secret_is_read_in_a_resource(wire: Wire, cwd: Path) -> None:
     assert await say(wire, cwd, prompts.SECRET, resource("nothing"), resource(NOTE)) == "WALNUT-3"
 

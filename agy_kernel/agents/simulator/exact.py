@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from urllib.parse import unquote, urlsplit
 
 from ...acp.fields import mapping, text
 from .colours import colour, halves
@@ -128,6 +129,14 @@ async def show(turn: Turn, found: re.Match[str]) -> None:
     path = inside(turn.session.cwd, found["file"])
     held = read_file(turn, path) if path is not None else None
     await turn.say(f"I cannot read `{found['file']}`." if held is None else held.strip())
+
+
+async def follow(turn: Turn, _: re.Match[str]) -> None:
+    """Read the files that are linked, and say the secret word in one of them."""
+    links = (urlsplit(text(b, "uri")) for b in turn.prompt if b.get("type") == "resource_link")
+    named = (inside(turn.session.cwd, unquote(link.path)) for link in links if link.path)
+    held = [read_file(turn, path) for path in named if path is not None]
+    await turn.say(secret(filter(None, held)))
 
 
 async def call(turn: Turn, found: re.Match[str]) -> None:

@@ -21,6 +21,7 @@ SEVERAL = r"which colour fills each of these images"
 WHICH = r"which of the two images is (?P<colour>\w+), A or B"
 
 SECRET = r"what is the secret word in the attached resource"
+LINKED = r"what is the secret word in the linked file"
 SECRET_WORD = r"the secret word is\W+(?P<word>[\w-]+)"
 CALL = (
     r"call the tool (?P<tool>\S+) of the MCP server (?P<server>\S+) "

@@ -15,6 +15,7 @@ from .phrases import (
     COLOUR,
     COUNT,
     CREATE,
+    LINKED,
     MULTIPLY,
     READ,
     RECALL,
@@ -82,6 +83,7 @@ EXACT: dict[str, acts.Act] = {
     TWO_TONE: exact.top_and_bottom,
     WHICH: exact.pick,
     SECRET: exact.tell_secret,
+    LINKED: exact.follow,
     CALL: exact.call,
 }
 """Prompts in fixed words, as programs send them: they are not among the examples."""

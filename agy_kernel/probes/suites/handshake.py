@@ -5,12 +5,13 @@ From the seed's plan, sections 2.2 and 8: a client that offers neither files nor
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
 from ...acp.fields import as_mapping, mapping, mappings, text
 from ...doctor.running import memory
-from ..probe import Finding, probe
+from ..probe import Finding, NotAsked, probe
 from ..subject import Subject
 from ..wire import MINIMAL
 
@@ -83,7 +84,8 @@ async def start_time(agent: Subject, *, start_seconds: float = 5.0) -> Finding:
 )
 async def memory_taken(agent: Subject, *, memory_mb: float = 1000.0) -> Finding:
     wire = await agent.wire()
-    await agent.open("session/new", {})
+    with contextlib.suppress(NotAsked):
+        await agent.open("session/new", {})
     taken = agent.observe("memory", lambda: memory(wire.pid)) / 1e6
     return Finding("pass" if taken < memory_mb else "fail", f"{taken:.0f} MB")
 
