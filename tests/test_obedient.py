@@ -11,6 +11,7 @@ import pytest
 
 from agy_kernel.agents import catalogue
 from agy_kernel.probes import prompts
+from agy_kernel.probes.runs import Stage
 from agy_kernel.probes.subject import Subject
 from tests.agents import real
 from tests.agents.dialects import Json, Part
@@ -148,7 +149,7 @@ async def test_real_agents_come_through_with_it(name: str, tmp_path: Path) -> No
     with ModelEndpoint() as endpoint:
         known = real.MAKERS[name](home, endpoint)
         command = ["env", *(f"{key}={value}" for key, value in known.env.items()), *known.argv]
-        subject = Subject(catalogue.find(shlex.join(command)), folder)
+        subject = Subject(Stage(catalogue.find(shlex.join(command)), folder))
         try:
             assert await _said(subject, prompts.THINK) == prompts.PRODUCT
             assert "It is done." in await _said(subject, create)

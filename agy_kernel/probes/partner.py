@@ -6,11 +6,9 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from pathlib import Path
 from typing import Any
 
 from ..abilities import AgentInfo
-from ..acp.process import Launch
 from ..conversation.conversation import Conversation
 from ..conversation.engine import Engine, EventSink
 from ..events import Event
@@ -19,7 +17,7 @@ from .bridge import Bridge, MakeBridge
 from .engines import EngineKind, Place
 from .probe import NotAsked
 from .recording import Recording
-from .runs import Runs
+from .runs import Runs, Stage
 from .talk import Talk
 
 log = logging.getLogger(__name__)
@@ -37,18 +35,9 @@ class Partner(Runs):
     """
 
     def __init__(
-        self,
-        launch: Launch,
-        folder: Path,
-        tape: Path | None = None,
-        replay: Path | None = None,
-        about: Mapping[str, Any] | None = None,
-        *,
-        kind: EngineKind,
-        bridge: MakeBridge | None = None,
-        auth: str | None = None,
+        self, stage: Stage, *, kind: EngineKind, bridge: MakeBridge | None, auth: str | None
     ) -> None:
-        super().__init__(launch, folder, tape, replay, about)
+        super().__init__(stage)
         self._kind, self._bridge, self._auth = kind, bridge, auth
         self._servers: Mapping[str, McpServer] = {}
         self._talk: Talk | None = None
@@ -71,7 +60,7 @@ class Partner(Runs):
         await self.stop()
         self._servers = servers or {}
         conversation = Conversation(
-            self._make_engine, str(self.folder), self._launch.name, session_id=session_id
+            self._make_engine, str(self.folder), self._stage.launch.name, session_id=session_id
         )
         self._talk = Talk(conversation, lambda words: self._note("prompt", words), self._now)
         return self._talk
@@ -94,7 +83,7 @@ class Partner(Runs):
         if talk is None:
             return
         said = talk.conversation.info
-        if said != AgentInfo(self._launch.name):
+        if said != AgentInfo(self._stage.launch.name):
             self._info = {"name": said.name, "title": said.title, "version": said.version}
         if talk.conversation.engine is not None:
             await self._recordings[-1].caught_up()

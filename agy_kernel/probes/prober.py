@@ -20,7 +20,7 @@ from .engines import EngineKind
 from .partner import Partner
 from .probe import Finding, NotAsked, Probe, probes_of, suite_name
 from .result import Result
-from .runs import Runs
+from .runs import Runs, Stage
 from .show import Show, Shown
 from .subject import Subject
 from .suites import find_suite
@@ -88,11 +88,11 @@ class Prober:
             "live": aim.live,
             "thresholds": dict(aim.thresholds),
         }
-        places = (aim.launch, self._folder, tape, aim.replay)
+        stage = Stage(aim.launch, self._folder, tape, aim.replay, about)
         if getattr(self._suite, "SUBJECT", Subject) is Subject:
-            return Subject(*places, about)
+            return Subject(stage)
         about["engine"] = aim.kind.name
-        return Partner(*places, about, kind=aim.kind, bridge=bridge, auth=aim.auth)
+        return Partner(stage, kind=aim.kind, bridge=bridge, auth=aim.auth)
 
     @property
     def results(self) -> list[Result]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,36 +23,43 @@ Place = tuple[int, float]
 """The number of a start, from 1, and a place on its recording."""
 
 
-class Runs(ABC):
-    """Starts of an agent in one folder, or as a tape has them.
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where an agent is started for a suite.
 
     Args:
-        launch: how to start the agent.
+        launch: how to start it.
         folder: where it works; nothing else is in there at first.
         tape: where everything is recorded; None for nowhere.
         replay: the tape to play in place of the agent.
         about: noted at each start.
     """
 
-    def __init__(
-        self,
-        launch: Launch,
-        folder: Path,
-        tape: Path | None = None,
-        replay: Path | None = None,
-        about: Mapping[str, Any] | None = None,
-    ) -> None:
-        self._launch, self.folder = launch, folder
-        self._tape, self._replay = tape, replay
-        self._about = dict(about or {})
+    launch: Launch
+    folder: Path
+    tape: Path | None = None
+    replay: Path | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Runs(ABC):
+    """Starts of an agent on one stage."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
         self._recordings: list[Recording] = []
         self._seen_before: list[Evidence] = []
         self._once: dict[str, tuple[Any, tuple[Evidence, ...]]] = {}
 
     @property
+    def folder(self) -> Path:
+        """Where the agent works."""
+        return self._stage.folder
+
+    @property
     def is_replay(self) -> bool:
         """Whether a tape is played, and no agent there."""
-        return self._replay is not None
+        return self._stage.replay is not None
 
     @property
     @abstractmethod
@@ -72,13 +80,13 @@ class Runs(ABC):
         Raises:
             TapeError: the tape that is played has no such start.
         """
-        number = len(self._recordings) + 1
-        told = told_of_run(self._replay, number) if self._replay is not None else None
-        recording = Recording(self._tape, told, self._about)
+        number, stage = len(self._recordings) + 1, self._stage
+        told = told_of_run(stage.replay, number) if stage.replay is not None else None
+        recording = Recording(stage.tape, told, stage.about)
         self._recordings.append(recording)
-        if self._replay is None:
-            return self._launch, recording
-        command = (sys.executable, "-m", "agy_kernel.cli", "replay", str(self._replay))
+        if stage.replay is None:
+            return stage.launch, recording
+        command = (sys.executable, "-m", "agy_kernel.cli", "replay", str(stage.replay))
         return Launch("replay", (*command, "--run", str(number))), recording
 
     # -- what is seen

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from ..acp.fields import as_mapping, text
-from ..acp.process import Launch
 from ..acp.results import auth_methods, capabilities
 from ..acp.signin import SignIn, wants_sign_in
 from ..signin import antigravity
 from .probe import NotAsked
-from .runs import Runs
+from .runs import Runs, Stage
 from .turns import Answer
 from .wire import MINIMAL, Wire
 
@@ -23,15 +21,8 @@ START_SECONDS = 120.0
 class Subject(Runs):
     """What probes are put to that speak frame by frame."""
 
-    def __init__(
-        self,
-        launch: Launch,
-        folder: Path,
-        tape: Path | None = None,
-        replay: Path | None = None,
-        about: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(launch, folder, tape, replay, about)
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage)
         self._wire: Wire | None = None
         self._mute = ""
         self.hello: Mapping[str, Any] = {}
@@ -122,14 +113,14 @@ class Subject(Runs):
         return self.observe("sign-in method", self._method_without_person) or None
 
     def _method_without_person(self) -> str:
-        env = {**os.environ, **self._launch.env}
+        env = {**os.environ, **self._stage.launch.env}
         offered = auth_methods(self.hello)
         # Google's server does not tell what its methods need; of some, one of two groups will do.
         known = antigravity.NEEDS if self.info.get("name") == antigravity.SERVER else {}
         for method in offered:
             if any(all(map(env.get, names)) for names in known.get(method.id, ())):
                 return method.id
-        return SignIn(offered, self._launch.auth).method(env) or ""
+        return SignIn(offered, self._stage.launch.auth).method(env) or ""
 
     def needs(self, capability: str) -> None:
         """See whether the build advertises something.
