@@ -1,4 +1,4 @@
-"""Take the pictures in docs/images: the tour, a diff and an open question, light and dark.
+"""Take the pictures in docs/images: the tour, a diff, an open question, probes; light and dark.
 
 The agent is the simulator. Run as ``python -m tools.screenshots``.
 """
@@ -22,6 +22,8 @@ steps = np.random.default_rng(7).choice([-1, 1], size=(200, 5))
 walks = pd.DataFrame(steps.cumsum(axis=0), columns=list("abcde"))
 axes = walks.plot(figsize=(7, 2.6), title="Five random walks")"""
 ASK = "%%agy --with walks.shape\nDescribe the plot of @walks"
+PROBES = "probes/cancel.ipynb"
+FIRST_PROBES = (1, 2, 4, 6)
 HELLO, CREATE, EDIT, QUESTION = 1, 3, 4, 8
 
 
@@ -37,10 +39,12 @@ def main() -> None:
 def _take(theme: str, folder: Path) -> None:
     root = folder / "notebooks"
     root.mkdir()
-    shutil.copy(ROOT / "notebooks" / "tour.ipynb", root)
+    for name in ("tour.ipynb", PROBES):
+        shutil.copy(ROOT / "notebooks" / name, root)
     with Lab(root, folder, {"AGY_AGENT": "simulator"}, theme) as lab, chromium() as browser:
         _walk(browser, lab, theme)
         _ask_in_python(browser, lab, theme)
+        _probe(browser, lab, theme)
 
 
 def _ask_in_python(browser: Browser, lab: Lab, theme: str) -> None:
@@ -53,6 +57,20 @@ def _ask_in_python(browser: Browser, lab: Lab, theme: str) -> None:
         notebook.expect_done(index, index + 1)
     page.mouse.move(0, 0)
     page.screenshot(path=IMAGES / f"magics-{theme}.png")
+    page.close()
+
+
+def _probe(browser: Browser, lab: Lab, theme: str) -> None:
+    page = browser.new_page(viewport=SIZE, device_scale_factor=1.5)  # type: ignore[arg-type]  # a dict literal
+    notebook = Notebook(page, lab, Path(PROBES).name).open()
+    page.keyboard.press("Control+b")
+    for count, index in enumerate(FIRST_PROBES, 1):
+        notebook.run(index)
+        notebook.expect_done(index, count)
+    notebook.output(FIRST_PROBES[2]).locator("summary").first.click()
+    notebook.cell(FIRST_PROBES[1]).evaluate("cell => cell.scrollIntoView({block: 'start'})")
+    page.mouse.move(0, 0)
+    page.screenshot(path=IMAGES / f"probe-{theme}.png")
     page.close()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from ..errors import CommandError
 from ..tapes.reading import TapeError
 from .engines import ENGINES, EngineKind, find_engine
 from .probe import probes_of, suite_name
-from .recording import ABOUT, told_of_run
+from .recording import taped_about
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,9 @@ def at_tape(tape: Path, thresholds: Mapping[str, float]) -> Aim:
     Raises:
         TapeError: it cannot be used, was not recorded by probes, or has no wire to be played.
     """
-    told = {} if _is_empty(tape) else _told(tape)
+    told = {} if _is_empty(tape) else taped_about(tape)
+    if told is None:
+        raise TapeError(f"{tape} was not recorded by probes")
     engine = str(told.get("engine", "acp"))
     if engine not in ENGINES or not ENGINES[engine].is_taped:
         raise TapeError(f"{tape} holds no wire to be played: it is of the engine {engine!r}")
@@ -94,14 +95,6 @@ def known(suite: ModuleType, given: Mapping[str, float]) -> Mapping[str, float]:
             told = f"they have {', '.join(sorted(names))}" if names else "they have none"
             raise CommandError(f"{suite_name(suite)} has no threshold {name!r}: {told}")
     return given
-
-
-def _told(tape: Path) -> dict[str, Any]:
-    with contextlib.suppress(LookupError):
-        told = told_of_run(tape, 1).noted(ABOUT)
-        if isinstance(told, dict):
-            return told
-    raise TapeError(f"{tape} was not recorded by probes")
 
 
 def _is_empty(tape: Path) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from array import array
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import Any
 
 from ..acp.fields import as_mapping, mapping, text
 from ..acp.tape import CLOSED, EXIT, NOTE, Direction, Tape
-from ..tapes.reading import Entry, of_run, read
+from ..tapes.reading import Entry, Header, of_run, read
 
 ABOUT = "probing"
 """The note that a run begins with: which suite, whether live, and the thresholds."""
@@ -189,14 +190,14 @@ def answers(message: Any, number: Any) -> bool:
 
 
 class Told:
-    """What a tape tells of one run beyond its frames: their times, and the notes.
+    """What a tape tells of one run beyond its frames: their times and places, and the notes.
 
     Args:
         lines: the run's.
     """
 
-    def __init__(self, lines: Iterable[Any]) -> None:
-        self._places: dict[str, deque[tuple[float, int]]] = {}
+    def __init__(self, lines: Iterable[Header | Entry]) -> None:
+        self._places: dict[str, Places] = {}
         self._notes: dict[str, deque[Any]] = {}
         self.signed_in_by: str | None = None
         for line in lines:
@@ -205,13 +206,12 @@ class Told:
 
     def next(self, direction: str) -> tuple[float, int] | None:
         """When the next frame of a direction passed, and its line; None behind the tape's end."""
-        places = self._places.get(direction)
-        return places.popleft() if places else None
+        return self._places[direction].next() if self.has_more(direction) else None
 
-    def has_more(self, direction: str, place: float) -> bool:
+    def has_more(self, direction: str, place: float = float("inf")) -> bool:
         """Whether frames of a direction are still to come that stand before a place."""
         places = self._places.get(direction)
-        return places is not None and len(places) > 0 and places[0][1] < place
+        return places is not None and places.has_more(place)
 
     def noted(self, name: str) -> Any:
         """The next note of a name.
@@ -225,13 +225,34 @@ class Told:
         return notes.popleft()
 
     def _add(self, entry: Entry) -> None:
-        self._places.setdefault(entry.direction, deque()).append((entry.t, entry.line))
+        self._places.setdefault(entry.direction, Places()).add(entry)
         said = as_mapping(entry.message)
         if entry.direction == NOTE:
             for name, value in said.items():
                 self._notes.setdefault(name, deque()).append(value)
         elif entry.direction == "c2a" and said.get("method") == "authenticate":
             self.signed_in_by = text(mapping(said, "params"), "methodId")
+
+
+class Places:
+    """Times and lines, one after the other; a tape may hold millions."""
+
+    def __init__(self) -> None:
+        self._times, self._lines, self._at = array("d"), array("q"), 0
+
+    def add(self, entry: Entry) -> None:
+        """The next one."""
+        self._times.append(entry.t)
+        self._lines.append(entry.line)
+
+    def has_more(self, place: float) -> bool:
+        """Whether one is left that stands before a place."""
+        return self._at < len(self._lines) and self._lines[self._at] < place
+
+    def next(self) -> tuple[float, int]:
+        """The next one's time and line."""
+        self._at += 1
+        return self._times[self._at - 1], self._lines[self._at - 1]
 
 
 def told_of_run(tape: Path, number: int) -> Told:
@@ -245,3 +266,15 @@ def told_of_run(tape: Path, number: int) -> Told:
         TapeError: it cannot be used, or has no such run.
     """
     return Told(of_run(read(tape, lambda _: None), number))
+
+
+def taped_about(tape: Path) -> dict[str, Any] | None:
+    """What a tape was recorded with; None where no probes have recorded it.
+
+    Raises:
+        TapeError: it cannot be used.
+    """
+    for line in of_run(read(tape, lambda _: None), 1):
+        if isinstance(line, Entry) and line.direction == NOTE and ABOUT in line.message:
+            return dict(as_mapping(line.message[ABOUT]))
+    return None

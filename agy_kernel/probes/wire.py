@@ -25,6 +25,7 @@ MINIMAL = {
     },
 }
 """What a probe says of itself: the seed's posture for every probe (its plan, section 8)."""
+MOST_FRAMES = 200_000
 UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
 
 
@@ -74,10 +75,18 @@ class Wire:
             on_request=self._requested,
             on_lost=self._mourn,
             on_stray=self.stray_lines.append,
+            gate=self._hold_out,
             tape=self.recording,
         )
 
+    async def _hold_out(self, _: int) -> None:
+        """End an agent that never stops: everything is kept, to be looked at."""
+        if len(self.recording.frames) > MOST_FRAMES:
+            self._process.signal(KILL)
+
     async def _mourn(self, why: str) -> AgentError:
+        if len(self.recording.frames) > MOST_FRAMES:
+            return AgentError(f"it was ended, having sent more than {MOST_FRAMES:,} frames")
         return await self._process.epitaph(why)
 
     @property

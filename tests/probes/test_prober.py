@@ -156,6 +156,24 @@ def test_an_agent_that_keeps_silent_is_waited_for_once(
     assert words(prober, "answers") == "initialize got no answer in 0.3 s"
 
 
+def test_an_agent_that_never_stops_is_ended(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agy_kernel.probes.wire.MOST_FRAMES", 2_000)
+
+    @probe("Does it stop?", sends="a flood", looks_at="nothing", prompts=1)
+    async def flood(agent: Subject) -> Finding:
+        session = await agent.session()
+        steps = [{"chunks": [300_000, "x"]}, {"wait": None}]
+        turn = (await agent.wire()).prompt(session, f"SIM: {json.dumps(steps)}")
+        return Finding("pass", (await turn.answer(60)).words)
+
+    prober = put(suite(flood, is_there))
+    prober.ask_all()
+    assert verdicts(prober) == {"flood": "fail", "is_there": "pass"}
+    assert words(prober, "flood") == (
+        "the agent broke off: it was ended, having sent more than 2,000 frames"
+    )
+
+
 def test_a_probe_that_breaks_says_so_and_the_others_are_asked(put: Put) -> None:
     @probe("What is this?", sends="nothing", looks_at="nothing")
     async def broken(_: Subject) -> Finding:
@@ -331,6 +349,16 @@ def test_a_cut_tape_answers_as_far_as_it_goes(put: Put, tmp_path: Path) -> None:
     assert "the tape ends at line" in words(replayed, "answers")
 
 
+def test_a_tape_that_was_edited_skips_what_it_cannot_answer(put: Put, tmp_path: Path) -> None:
+    tape = recorded(put, tmp_path)
+    lines = tape.read_text().splitlines()
+    tape.write_text("\n".join([*lines[:4], '{"t": 1}', *lines[4:], ""]))
+    replayed = put(suite(is_there, answers), replay=tape)
+    replayed.ask_all()
+    assert verdicts(replayed) == {"is_there": "skipped", "answers": "skipped"}
+    assert "line 5: no line of a tape" in words(replayed, "answers")
+
+
 def test_a_client_that_asks_otherwise_is_told_where(put: Put, tmp_path: Path) -> None:
     tape = recorded(put, tmp_path)
     tape.write_text(tape.read_text().replace('"Say hello"', '"Say something else"'))
@@ -359,9 +387,8 @@ def _not_by_probes(lines: list[str]) -> list[str]:
         (_of_another_version, "the tape is of format 2"),
         (_not_by_probes, "was not recorded by probes"),
         (lambda lines: lines[:1], "holds no frames"),
-        (lambda lines: [*lines[:3], '{"t": 1}', *lines[3:]], "line 4: no line of a tape"),
     ],
-    ids=["shuffled", "version", "not by probes", "empty", "edited"],
+    ids=["shuffled", "version", "not by probes", "empty"],
 )
 def test_a_tape_that_cannot_be_used_says_why(
     put: Put, tmp_path: Path, edit: Any, words: str
