@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agy_kernel.acp import pipes
+from agy_kernel.acp import pipes, tape
 from agy_kernel.display.inbox import ROOM, ROOM_BYTES, CommMessage, Inbox
 from agy_kernel.errors import AgentExited
 from tests.agents import scripted
@@ -74,6 +74,9 @@ async def test_an_agent_that_asks_without_reading_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(pipes, "MOST_UNREAD", 1_000_000)
+    # The tape is checked at the end: no request may have dropped out before its answer.
+    monkeypatch.setattr(tape, "RING_ENTRIES", 20_000)
+    monkeypatch.setattr(tape, "RING_BYTES", 100_000_000)
     asks = scripted.flood(5_000, scripted.request("q" * 1_000, "_vendor/x"))
     async with opened(*opening(), PROMPTED, asks, scripted.pause()) as it:
         with pytest.raises(AgentExited, match="stopped reading its input"):

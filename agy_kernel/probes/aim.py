@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..acp.privacy import Privacy
 from ..acp.process import Launch
 from ..agents import catalogue
 from ..configuration import Configuration
@@ -15,7 +17,7 @@ from ..context import own_folder
 from ..errors import CommandError
 from ..tapes.reading import TapeError
 from .engines import ENGINES, EngineKind, find_engine
-from .probe import probes_of, suite_name
+from .probe import suite_name, thresholds_of
 from .recording import taped_about
 
 
@@ -24,12 +26,11 @@ class Aim:
     """What a suite is put to.
 
     Args:
-        agent: as the person named it.
+        agent: as the person named it, less what is private.
         launch: how it is started.
         live: whether prompts are sent.
         thresholds: others than the probes' own, by name.
         kind: how it is spoken to, for the suites that are about that.
-        auth: the method that the person signs in by.
         replay: the tape that is played in its place.
     """
 
@@ -38,7 +39,6 @@ class Aim:
     live: bool
     thresholds: Mapping[str, float]
     kind: EngineKind
-    auth: str | None = None
     replay: Path | None = None
 
 
@@ -58,7 +58,7 @@ def at_agent(
     if kind.is_taped:
         launch = catalogue.find(agent, settings.acp_bin)
     is_free = catalogue.is_simulator(launch)
-    return Aim(agent, launch, live or is_free, thresholds, kind, settings.auth)
+    return Aim(_shown(agent), launch, live or is_free, thresholds, kind)
 
 
 def at_tape(tape: Path, thresholds: Mapping[str, float]) -> Aim:
@@ -89,12 +89,21 @@ def known(suite: ModuleType, given: Mapping[str, float]) -> Mapping[str, float]:
     Raises:
         CommandError: it has not.
     """
-    names = {name for probe in probes_of(suite) for name in probe.thresholds}
+    names = thresholds_of(suite)
     for name in given:
         if name not in names:
             told = f"they have {', '.join(sorted(names))}" if names else "they have none"
             raise CommandError(f"{suite_name(suite)} has no threshold {name!r}: {told}")
     return given
+
+
+def _shown(agent: str) -> str:
+    """A command line less what is private, for tapes, verdicts and reports."""
+    privacy = Privacy.of_this_machine()
+    try:
+        return shlex.join(privacy.command(shlex.split(agent)))
+    except ValueError:
+        return privacy.text(agent)
 
 
 def _is_empty(tape: Path) -> bool:

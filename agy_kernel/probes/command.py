@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import re
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..agents import catalogue
-from ..configuration import Configuration
-from ..context import own_folder
-from ..errors import AgyError, CommandError
+from ..errors import CommandError
 from . import report
+from .aim import at_agent
+from .builds import leave_out, new_folder, put_away
 from .compare import compare
 from .headless import execute
-from .probe import probes_of
+from .probe import probes_of, thresholds_of
 from .show import MARKS
 from .suites import NAMES, find_suite
-from .verdicts import FILE, load
+from .verdicts import load
 
+STOPPED = 130  # as shells say it
 USAGE = """agy-kernel probe [NAME ...] [--agent AGENT] [--out DIR] [--live] [--set THRESHOLD=VALUE]
        agy-kernel probe [NAME ...] --replay BUILD_DIR [--out DIR]
        agy-kernel probe compare BUILD_DIR BUILD_DIR"""
@@ -32,7 +30,8 @@ USAGE = """agy-kernel probe [NAME ...] [--agent AGENT] [--out DIR] [--live] [--s
 def probe(words: list[str]) -> int:
     """Run ``agy-kernel probe``; returns the exit status.
 
-    It is 0 once the report is whole, whatever the verdicts; of ``compare`` 1 where builds differ.
+    It is 0 once the report is whole, whatever the verdicts, 1 where nothing was found, and 130
+    after Ctrl-C; of ``compare`` 1 where builds differ.
     """
     if words[:1] == ["compare"]:
         return _compare(words[1:])
@@ -65,37 +64,50 @@ def _parser() -> argparse.ArgumentParser:
 
 def _threshold(words: str) -> tuple[str, float]:
     name, _, value = words.partition("=")
-    return name, float(value)
+    try:
+        return name, float(value)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{words!r} is not THRESHOLD=NUMBER") from None
 
 
 def _run(wanted: argparse.Namespace) -> int:
-    names = wanted.names or list(NAMES)
+    source: Path | None = wanted.replay
+    names = wanted.names or (_taped_in(source) if source else list(NAMES))
     thresholds = _of_suites(names, dict(wanted.thresholds))
-    agent = wanted.agent or Configuration(own_folder() / "settings.json").settings.agent
-    if wanted.replay is None:
-        _announce(names, agent, wanted.live)
+    if source is None:
+        _announce(names, wanted.agent, wanted.live)
     out: Path = wanted.out.expanduser()
-    folder = _new_folder(out)
+    run = new_folder(out)
+    given = {"agent": wanted.agent, "out": ".", "live": wanted.live}
+    status = 0
     try:
         for number, name in enumerate(names, 1):
             place = f"{number:>{len(str(len(names)))}}/{len(names)}"
             print(f"[{place}] {name:10} ", end="", flush=True)
-            given = {"agent": agent, "out": ".", "live": wanted.live}
-            if wanted.replay is not None:
-                given["replay"] = str((wanted.replay / f"{name}.jsonl").resolve())
-            _put(name, folder, {**given, "thresholds": thresholds[name]})
-    finally:
-        # Stopped half way, what was found is kept too.
-        _conclude(out, folder)
-    return 0
+            replay = {"replay": str((source / f"{name}.jsonl").resolve())} if source else {}
+            _put(name, run, {**given, **replay, "thresholds": thresholds[name]})
+    except KeyboardInterrupt:
+        print(" stopped")
+        leave_out(run, name)
+        status = STOPPED
+    return _conclude(put_away(run, out, source), out) or status
+
+
+def _taped_in(folder: Path) -> list[str]:
+    """The suites whose tapes are in a folder."""
+    found = [name for name in NAMES if (folder / f"{name}.jsonl").is_file()]
+    if not found:
+        raise CommandError(f"{folder} has no tapes of probes")
+    return found
 
 
 def _announce(names: Sequence[str], agent: str, live: bool) -> None:
+    aim = at_agent(agent, live, {}, "")
     probes = [probe for name in names for probe in probes_of(find_suite(name))]
     asking = [probe for probe in probes if probe.prompts]
     prompts = sum(probe.prompts for probe in asking)
-    print(f"{len(probes)} probes of {len(names)} suites are put to {agent}.")
-    if catalogue.is_simulator(catalogue.find(agent, None)):
+    print(f"{len(probes)} probes of {len(names)} suites are put to {aim.agent}.")
+    if catalogue.is_simulator(aim.launch):
         print(f"They send {prompts} prompts at most, which cost nothing: it is the simulator.")
     elif live:
         print(f"They send {prompts} prompts at most. Each spends the quota of the agent's model.")
@@ -104,7 +116,7 @@ def _announce(names: Sequence[str], agent: str, live: bool) -> None:
 
 
 def _of_suites(names: Sequence[str], given: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    known = {n: {t for p in probes_of(find_suite(n)) for t in p.thresholds} for n in names}
+    known = {name: thresholds_of(find_suite(name)) for name in names}
     for name in given:
         if not any(name in thresholds for thresholds in known.values()):
             told = ", ".join(sorted(set().union(*known.values())))
@@ -124,28 +136,16 @@ def _put(name: str, folder: Path, parameters: Mapping[str, Any]) -> None:
     print(f" {words} ({time.monotonic() - began:.1f} s)", flush=True)
 
 
-def _new_folder(out: Path) -> Path:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix=".new-", dir=out))
-    except OSError as error:
-        raise AgyError(f"{out} cannot be written to: {error.strerror}") from None
-
-
-def _conclude(out: Path, folder: Path) -> None:
-    """Name a build's folder after it, in place of one of the same name, and write the report."""
-    if not (folder / FILE).exists():
-        shutil.rmtree(folder)
-        return
-    verdicts = load(folder)
-    build = out / re.sub(r"[^\w.+-]+", "-", verdicts.title).strip("-.")
-    shutil.rmtree(build, ignore_errors=True)
-    folder.replace(build)
-    build.chmod(0o700)
-    page = report.write(out)
+def _conclude(build: Path | None, out: Path) -> int:
+    """Say what was found and where it is; returns the exit status."""
+    if build is None:
+        print("Nothing was found, so there is no report.", file=sys.stderr)
+        return 1
+    page, verdicts = report.write(out), load(build)
     gates = ", ".join(f"{gate} {verdict}" for gate, verdict in verdicts.gates().items())
     print(f"\n{verdicts.title}. Gates: {gates or 'none was asked about'}.")
     print(f"Notebooks, tapes and verdicts are in {build}. The report: {page}")
+    return 0
 
 
 def _compare(words: list[str]) -> int:

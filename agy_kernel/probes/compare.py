@@ -37,8 +37,8 @@ def compare(one: Path, other: Path, on_cut: Callable[[str], None]) -> list[str]:
 
 
 def _of_tapes(one: Path, other: Path, on_cut: Callable[[str], None]) -> list[str]:
-    if not (one.is_file() and other.is_file()):
-        return []
+    if not all(tape.is_file() and tape.stat().st_size for tape in (one, other)):
+        return []  # nothing was sent
     facts = diff(one, other, on_cut)[2:]  # the two names come first
     cut = [f"… {len(facts) - MOST_FACTS} more: agy-kernel tape diff"]
     return [*facts[:MOST_FACTS], *(cut if len(facts) > MOST_FACTS else [])]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..acp.privacy import Privacy
 from ..errors import AgyError
+from ..tapes.frames import with_strings
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -38,7 +42,7 @@ def execute(suite: str, folder: Path, parameters: Mapping[str, Any], on_verdict:
     """
     nbformat, nbclient = _libraries()
     notebook = nbformat.read(notebook_of(suite), as_version=4)
-    cell = _inject(notebook, parameters)
+    _inject(notebook, parameters)
     client = nbclient.NotebookClient(
         notebook,
         kernel_name=KERNEL,
@@ -48,13 +52,38 @@ def execute(suite: str, folder: Path, parameters: Mapping[str, Any], on_verdict:
         on_cell_executed=lambda cell, **_: _tell(cell, on_verdict),
     )
     try:
-        client.execute()
+        asyncio.run(_until_stopped(client))
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
     except (nbclient.exceptions.CellExecutionError, nbclient.exceptions.DeadKernelError) as error:
         return str(error).strip().rpartition("\n")[2]
     finally:
-        cell.source = Privacy.of_this_machine().text(cell.source)
+        _clean(notebook, Privacy.of_this_machine())
         nbformat.write(notebook, folder / f"{suite}.ipynb")
     return ""
+
+
+async def _until_stopped(client: Any) -> None:
+    """Run a notebook; Ctrl-C ends it in order, with its kernel."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def take_over(**_: Any) -> None:  # nbclient only kills the kernel, and then fails
+        with contextlib.suppress(NotImplementedError):  # not on this platform
+            loop.add_signal_handler(signal.SIGINT, task.cancel)
+
+    client.on_notebook_start = take_over
+    await client.async_execute()
+
+
+def _clean(notebook: NotebookNode, privacy: Privacy) -> None:
+    """Leave out what is private, of a traceback too."""
+    from nbformat import from_dict
+
+    for cell in notebook.cells:
+        cell.source = privacy.text(cell.source)
+        if "outputs" in cell:
+            cell.outputs = [from_dict(with_strings(o, privacy.text)) for o in cell.outputs]
 
 
 def notebook_of(suite: str) -> Path:
@@ -73,14 +102,13 @@ def _libraries() -> tuple[Any, Any]:
     return nbformat, nbclient
 
 
-def _inject(notebook: NotebookNode, parameters: Mapping[str, Any]) -> NotebookNode:
+def _inject(notebook: NotebookNode, parameters: Mapping[str, Any]) -> None:
     from nbformat.v4 import new_code_cell
 
     source = "\n".join(f"{name} = {value!r}" for name, value in parameters.items())
     tagged = (n for n, c in enumerate(notebook.cells) if "parameters" in c.metadata.get("tags", []))
-    cell: NotebookNode = new_code_cell(source, metadata={"tags": [INJECTED]})
+    cell = new_code_cell(source, metadata={"tags": [INJECTED]})
     notebook.cells.insert(next(tagged, -1) + 1, cell)
-    return cell
 
 
 def _tell(cell: NotebookNode, on_verdict: OnProbe) -> None:

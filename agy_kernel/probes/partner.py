@@ -31,14 +31,11 @@ class Partner(Runs):
     Args:
         kind: of the engine.
         bridge: starts a bridge; None where none is configured.
-        auth: the method to sign in by; None for one that needs no person.
     """
 
-    def __init__(
-        self, stage: Stage, *, kind: EngineKind, bridge: MakeBridge | None, auth: str | None
-    ) -> None:
+    def __init__(self, stage: Stage, *, kind: EngineKind, bridge: MakeBridge | None) -> None:
         super().__init__(stage)
-        self._kind, self._bridge, self._auth = kind, bridge, auth
+        self._kind, self._bridge = kind, bridge
         self._servers: Mapping[str, McpServer] = {}
         self._talk: Talk | None = None
         self._info: Mapping[str, Any] = {}
@@ -105,8 +102,8 @@ class Partner(Runs):
         if self._recordings:
             self._recordings[-1].end()
         launch, recording = self._new_run()
-        auth = recording.signed_in_by if self.is_replay else self._auth
-        place = Place(launch, str(self.folder), recording, self._servers, auth)
+        signed_in_by = recording.signed_in_by  # in a replay, as the tape has it
+        place = Place(launch, str(self.folder), recording, self._servers, signed_in_by)
         if self._kind.is_taped:
             return self._kind.make(place, on_event)
         recording.begins(self._kind.name, ())

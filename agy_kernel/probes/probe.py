@@ -83,6 +83,11 @@ def probes_of(suite: ModuleType) -> list[Probe]:
     return [each for each in vars(suite).values() if isinstance(each, Probe)]
 
 
+def thresholds_of(suite: ModuleType) -> dict[str, float]:
+    """The thresholds of a suite's probes, by name."""
+    return {name: value for p in probes_of(suite) for name, value in p.thresholds.items()}
+
+
 def suite_name(suite: ModuleType) -> str:
     """A suite's name, which is its notebook's too."""
     return suite.__name__.rpartition(".")[2].replace("_", "-")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
+from weakref import WeakValueDictionary
 
 from ..acp.privacy import Privacy
 from ..acp.tape import private_file
@@ -29,6 +30,8 @@ from .verdicts import keep
 log = logging.getLogger(__name__)
 
 PROBE_SECONDS = 300.0
+OPEN: WeakValueDictionary[tuple[str, Path | None], Prober] = WeakValueDictionary()
+"""The probers of this process, by suite and folder."""
 
 
 class Prober:
@@ -72,6 +75,7 @@ class Prober:
         else:
             self._aim = at_agent(agent, live, limits, engine)
         self._out = Path(out).expanduser() if out else None
+        self._take_over()
         tape = self._new_tape()
         self._place = TemporaryDirectory(prefix="agy-probe-", ignore_cleanup_errors=True)
         self._folder = Path(self._place.name).resolve()
@@ -79,6 +83,13 @@ class Prober:
         self._show = Show(str(self._folder), Privacy.of_this_machine())
         self._thread, self._turn = AgentThread(), asyncio.Lock()
         self._results: dict[str, Result] = {}
+
+    def _take_over(self) -> None:
+        """End the prober that this one takes the place of: a notebook's cell was run again."""
+        key = self.name, self._out
+        if (earlier := OPEN.get(key)) is not None:
+            earlier.close()
+        OPEN[key] = self
 
     def _new_subject(self, tape: Path | None, bridge: MakeBridge | None) -> Runs:
         aim = self._aim
@@ -92,7 +103,7 @@ class Prober:
         if getattr(self._suite, "SUBJECT", Subject) is Subject:
             return Subject(stage)
         about["engine"] = aim.kind.name
-        return Partner(stage, kind=aim.kind, bridge=bridge, auth=aim.auth)
+        return Partner(stage, kind=aim.kind, bridge=bridge)
 
     @property
     def results(self) -> list[Result]:
@@ -126,9 +137,21 @@ class Prober:
 
     def close(self) -> None:
         """End the agent, and remove the folder that it has worked in."""
-        self._thread.submit(self._subject.stop()).result()
-        self._thread.close()
-        self._place.cleanup()
+        try:
+            self._thread.submit(self._stop()).result()
+        finally:
+            self._thread.close()
+            self._place.cleanup()
+
+    async def _stop(self) -> None:
+        async with self._turn:
+            await self._subject.stop()
+
+    def __enter__(self) -> Prober:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def __repr__(self) -> str:
         prompts = sum(probe.prompts for probe in probes_of(self._suite))

@@ -64,6 +64,8 @@ class Recording(Tape):
         self._about = dict(about or {})
         self._told = told
         self._news = asyncio.Event()
+        self.all_came = asyncio.Event()
+        """Set when a replay has nothing more to say, and does not end by itself either."""
         self._is_closed = False
         self.frames: list[Evidence] = []
 
@@ -152,15 +154,15 @@ class Recording(Tape):
 
     def answered_at(self, number: int) -> float:
         """When the answer to a request of the client's passed; now, where it has not."""
-        place = self.place_of_answer(number)
-        return self.frames[place].t if place < len(self.frames) else self.now()
+        index = self.index_of_answer(number)
+        return self.frames[index].t if index < len(self.frames) else self.now()
 
-    def place_of_answer(self, number: int) -> int:
+    def index_of_answer(self, number: int) -> int:
         """Where among the frames the answer to a request of the client's stands; or behind all."""
-        for place in reversed(range(len(self.frames))):
-            frame = self.frames[place]
+        for index in reversed(range(len(self.frames))):
+            frame = self.frames[index]
             if frame.direction == "a2c" and answers(frame.message, number):
-                return place
+                return index
         return len(self.frames)
 
     def _keep(self, direction: Direction, line: bytes, is_json: bool) -> None:
@@ -176,6 +178,8 @@ class Recording(Tape):
         t, place = told or (self.last_time, self._next_place())
         self.frames.append(Evidence(t, direction, message, place))
         self._news.set()
+        if self._told is not None and self._told.was_closed and not self._told.has_more("a2c"):
+            self.all_came.set()
 
 
 def _is_ours(frame: Evidence) -> bool:
@@ -207,6 +211,11 @@ class Told:
     def next(self, direction: str) -> tuple[float, int] | None:
         """When the next frame of a direction passed, and its line; None behind the tape's end."""
         return self._places[direction].next() if self.has_more(direction) else None
+
+    @property
+    def was_closed(self) -> bool:
+        """Whether it was the client that has ended the agent."""
+        return CLOSED in self._notes
 
     def has_more(self, direction: str, place: float = float("inf")) -> bool:
         """Whether frames of a direction are still to come that stand before a place."""

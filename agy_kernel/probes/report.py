@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from urllib.parse import quote
 
 from ..errors import AgyError
 from ..text import clean
+from .builds import builds_in
 from .show import MARKS
-from .verdicts import FILE, GATE_NAMES, GATES, RC01, Verdicts, load
+from .verdicts import GATE_NAMES, GATES, RC01, Verdicts, load
 
 REPORT = "report.html"
 STYLE = """\
@@ -35,20 +37,27 @@ def write(folder: Path) -> Path:
     Raises:
         AgyError: it cannot be written.
     """
-    found = sorted(path.parent for path in folder.glob(f"*/{FILE}"))
-    page = render([(build.name, load(build)) for build in found])
+    told, unread = [], []
+    for build in builds_in(folder):
+        try:
+            told.append((build.name, load(build)))
+        except AgyError as error:
+            unread.append(str(error))
+    path = folder / REPORT
     try:
-        (folder / REPORT).write_text(page, encoding="utf-8")
+        with open(path, "w", encoding="utf-8", opener=_private) as file:
+            file.write(render(told, unread))
     except OSError as error:
-        raise AgyError(f"{folder / REPORT} cannot be written: {error.strerror}") from None
-    return folder / REPORT
+        raise AgyError(f"{path} cannot be written: {error.strerror}") from None
+    return path
 
 
-def render(builds: Sequence[tuple[str, Verdicts]]) -> str:
+def render(builds: Sequence[tuple[str, Verdicts]], unread: Sequence[str] = ()) -> str:
     """The page.
 
     Args:
         builds: the folder's name, and the verdicts in it.
+        unread: what is wrong with those that cannot be read.
     """
     parts = [
         "<!doctype html><html lang=en><meta charset=utf-8>",
@@ -56,6 +65,7 @@ def render(builds: Sequence[tuple[str, Verdicts]]) -> str:
         f"<title>Agent builds, probed</title><style>{STYLE}</style>",
         "<h1>Agent builds, probed</h1>",
         _gates([verdicts for _, verdicts in builds]),
+        *(f"<p>{_text(words)}</p>" for words in unread),
         *(_build(folder, verdicts) for folder, verdicts in builds),
         "</html>\n",
     ]
@@ -103,6 +113,10 @@ def _verdict(verdict: str) -> str:
     if verdict not in MARKS:
         return "<td class=faint>not asked</td>"
     return f"<td class={verdict}>{MARKS[verdict]} {verdict}</td>"
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _text(words: str) -> str:

@@ -8,6 +8,8 @@ from typing import Any
 
 from ..acp.fields import as_mapping, mapping, mappings, text
 from ..errors import RequestFailed
+from ..tapes.arrived import is_departure
+from ..tapes.reading import TapeError
 from .recording import Recording
 
 CANCELLED = {"outcome": {"outcome": "cancelled"}}
@@ -73,19 +75,31 @@ class Request:
 
         Raises:
             AgentError: the agent has ended.
+            TapeError: a tape is played that has no such request.
         """
         begins = self._recording.now()
-        await asyncio.wait((self._answered,), timeout=within)
+        await self._wait(within)
         if not self._answered.done():
             return Answer(self._answered, within)
         failed = self._answered.exception()
         if failed is not None and not isinstance(failed, RequestFailed):
             raise failed
+        if failed is not None and self._recording.is_replay and is_departure(failed):
+            raise TapeError(failed.message)
         ended = self._recording.answered_at(self.number)
         # A replay answers at once what the agent has answered when it was too late.
         if ended - begins > within:
             return Answer(None, within)
         return Answer(self._answered, ended - self.began)
+
+    async def _wait(self, within: float) -> None:
+        """Wait for the answer, unless a replay has nothing more to say."""
+        ends = asyncio.create_task(self._recording.all_came.wait(), name="the tape's end")
+        try:
+            waits = (self._answered, ends)
+            await asyncio.wait(waits, timeout=within, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ends.cancel()
 
 
 class Turn(Request):

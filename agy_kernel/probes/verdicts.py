@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import platform
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,10 @@ class Verdicts:
         name, version = self.build.get("name") or self.agent, self.build.get("version") or ""
         return f"{name} {version}".strip()
 
+    def with_suites(self, suites: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Verdicts:
+        """The same with other suites."""
+        return replace(self, suites=suites)
+
     def gates(self) -> dict[str, Verdict]:
         """The verdict on each gate: the worst of its probes'; none where none was asked."""
         found: dict[str, set[str]] = {}
@@ -89,15 +94,25 @@ def keep(
         AgyError: the file cannot be written.
     """
     path = folder / FILE
+    records = {result.probe.name: result.record() for result in told}
     try:
         with locked(path):
             before = _earlier(path, agent)
-            suites = {**before.get("suites", {}), suite: {r.probe.name: r.record() for r in told}}
-            write_object(
-                path, {**_head(agent, build or before.get("build", {})), "suites": suites}, 0o600
-            )
+            suites = {**before.suites, suite: records}
+            write_object(path, as_object(Verdicts(agent, build or before.build, suites, _now())))
     except OSError as error:
         raise AgyError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def as_object(verdicts: Verdicts) -> dict[str, Any]:
+    """Verdicts as JSON."""
+    return {
+        "format": FORMAT,
+        "agent": verdicts.agent,
+        "build": dict(verdicts.build),
+        "about": dict(verdicts.about),
+        "suites": dict(verdicts.suites),
+    }
 
 
 def load(path: Path) -> Verdicts:
@@ -120,18 +135,18 @@ def load(path: Path) -> Verdicts:
     return Verdicts(text(told, "agent"), mapping(told, "build"), suites, mapping(told, "about"))
 
 
-def _earlier(path: Path, agent: str) -> dict[str, Any]:
-    try:
-        told = read_object(path) or {}
-    except Damaged:
-        return {}
-    return told if told.get("agent") == agent and told.get("format") == FORMAT else {}
+def _earlier(path: Path, agent: str) -> Verdicts:
+    """What a file has of an agent already."""
+    with contextlib.suppress(AgyError):
+        told = load(path)
+        if told.agent == agent:
+            return told
+    return Verdicts(agent, {})
 
 
-def _head(agent: str, build: Mapping[str, Any]) -> dict[str, Any]:
-    about = {
+def _now() -> dict[str, str]:
+    return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "platform": platform.platform(),
         "agy-kernel": __version__,
     }
-    return {"format": FORMAT, "agent": agent, "build": dict(build), "about": about}

@@ -45,7 +45,6 @@ class Wire:
         self._peer: Peer
         self._turns: dict[str, Turn] = {}
         self.hello = Answer(None, 0)
-        self.requested: list[str] = []
         self.stray_lines: list[str] = []
         self.updates: dict[str, list[Mapping[str, Any]]] = {}
         self._news = asyncio.Event()
@@ -176,7 +175,6 @@ class Wire:
             self._turns[session_id].take(update)
 
     def _requested(self, method: str, params: Any) -> Awaitable[Any]:
-        self.requested.append(method)
         return self._serve(method, as_mapping(params))
 
     async def _serve(self, method: str, params: Mapping[str, Any]) -> Any:

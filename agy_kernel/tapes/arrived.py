@@ -10,6 +10,9 @@ from typing import Any
 from ..errors import INTERNAL_ERROR, RequestFailed
 from .frames import Frame
 
+PLACE = {"line", "expected", "got", "difference"}
+"""What the data of a departure tells."""
+
 
 @dataclass(eq=False)
 class Arrived:
@@ -24,6 +27,11 @@ class Arrived:
     def name(self) -> str:
         """What to call it."""
         return self.method if self.answer else f"the notification {self.method}"
+
+
+def is_departure(error: RequestFailed) -> bool:
+    """Whether an error is a replay's own, and not one that an agent has answered with."""
+    return isinstance(error.data, dict) and error.data.keys() >= PLACE
 
 
 def settle(arrived: Arrived, result: Any) -> None:
@@ -68,6 +76,13 @@ class Departures:
         """The tape has ended, and the client goes on."""
         words = f"the tape ends at line {line}, and the client sent {got}"
         return self._failed(words, line=line, expected=None, got=got, difference=None)
+
+    def without_answer(self, line: int, asked: str) -> RequestFailed:
+        """The tape has ended, and a request waits: no departure, and no answer of the agent's."""
+        words = f"the tape ends at line {line}, without an answer"
+        self._say(f"replay: {words} to {asked}")
+        place = {"line": line, "expected": None, "got": asked, "difference": None}
+        return RequestFailed(INTERNAL_ERROR, words, place)
 
     def _failed(self, words: str, **place: Any) -> RequestFailed:
         self.count += 1

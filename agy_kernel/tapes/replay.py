@@ -259,11 +259,9 @@ class Replay:
 
     async def _end(self) -> None:
         line = self._tape.line
-        words = f"the tape ends at line {line}"
         # An agent that the client has ended owes no answer any more.
         for request in () if self._was_closed else self._open.values():
-            self._say(f"replay: {words}, without an answer to {request.method}")
-            settle(request, RequestFailed(INTERNAL_ERROR, f"{words}, without an answer"))
+            settle(request, self._departures.without_answer(line, request.name))
         while True:
             while self._arrived:
                 arrived = self._arrived.popleft()

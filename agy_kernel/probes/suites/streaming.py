@@ -214,7 +214,7 @@ def _departs(said: str, last: int) -> str:
 def _around_the_answer(wire: Wire, turn: Turn) -> tuple[int, list[str]]:
     """How many updates of a turn came before its answer, and the kinds of those behind it."""
     frames = wire.recording.frames
-    at = wire.recording.place_of_answer(turn.number)
+    at = wire.recording.index_of_answer(turn.number)
     before = sum(1 for _ in of_session(frames[:at], turn.session_id, "session/update"))
     behind = of_session(frames[at:], turn.session_id, "session/update")
     return before, [text(mapping(params, "update"), "sessionUpdate") for params in behind]
