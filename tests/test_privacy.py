@@ -126,6 +126,8 @@ def test_a_command_line_loses_what_its_options_and_variables_are_given() -> None
         *("env", f"API_KEY={masked}", "agent", "--api-key", masked, f"--token={masked}"),
         *("--model", "x", f"--x={masked}"),
     ]
+    # A word that is no option, and whose own name looks secret, is a text like any other.
+    assert PRIVACY.command(["/home/mary/api_key/agent"]) == ["<home>/api_key/agent"]
 
 
 @given(

@@ -106,7 +106,7 @@ class Privacy:
                 cleaned.append(MASK)
                 is_secret = False
             elif looks_secret(name.lstrip("-").replace("-", "_")):
-                cleaned.append(f"{name}={MASK}" if is_given else word)
+                cleaned.append(self.text(f"{name}={MASK}" if is_given else word))
                 is_secret = word.startswith("-") and not is_given
             else:
                 cleaned.append(self.text(word))

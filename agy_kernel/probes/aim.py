@@ -58,7 +58,7 @@ def at_agent(
     if kind.is_taped:
         launch = catalogue.find(agent, settings.acp_bin)
     is_free = catalogue.is_simulator(launch)
-    return Aim(_shown(agent), launch, live or is_free, thresholds, kind)
+    return Aim(shown(agent), launch, live or is_free, thresholds, kind)
 
 
 def at_tape(tape: Path, thresholds: Mapping[str, float]) -> Aim:
@@ -97,7 +97,7 @@ def known(suite: ModuleType, given: Mapping[str, float]) -> Mapping[str, float]:
     return given
 
 
-def _shown(agent: str) -> str:
+def shown(agent: str) -> str:
     """A command line less what is private, for tapes, verdicts and reports."""
     privacy = Privacy.of_this_machine()
     try:

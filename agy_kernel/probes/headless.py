@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..acp.privacy import Privacy
 from ..errors import AgyError
 from ..tapes.frames import with_strings
+from .aim import shown
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -42,7 +43,7 @@ def execute(suite: str, folder: Path, parameters: Mapping[str, Any], on_verdict:
     """
     nbformat, nbclient = _libraries()
     notebook = nbformat.read(notebook_of(suite), as_version=4)
-    _inject(notebook, parameters)
+    injected = _inject(notebook, parameters)
     client = nbclient.NotebookClient(
         notebook,
         kernel_name=KERNEL,
@@ -53,11 +54,10 @@ def execute(suite: str, folder: Path, parameters: Mapping[str, Any], on_verdict:
     )
     try:
         asyncio.run(_until_stopped(client))
-    except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
     except (nbclient.exceptions.CellExecutionError, nbclient.exceptions.DeadKernelError) as error:
         return str(error).strip().rpartition("\n")[2]
     finally:
+        injected.source = _source({**parameters, "agent": shown(parameters["agent"])})
         _clean(notebook, Privacy.of_this_machine())
         nbformat.write(notebook, folder / f"{suite}.ipynb")
     return ""
@@ -66,14 +66,23 @@ def execute(suite: str, folder: Path, parameters: Mapping[str, Any], on_verdict:
 async def _until_stopped(client: Any) -> None:
     """Run a notebook; Ctrl-C ends it in order, with its kernel."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    stopped = asyncio.Event()
     assert task is not None
+
+    def stop() -> None:
+        stopped.set()
+        task.cancel()
 
     def take_over(**_: Any) -> None:  # nbclient only kills the kernel, and then fails
         with contextlib.suppress(NotImplementedError):  # not on this platform
-            loop.add_signal_handler(signal.SIGINT, task.cancel)
+            loop.add_signal_handler(signal.SIGINT, stop)
 
-    client.on_notebook_start = take_over
-    await client.async_execute()
+    client.on_cell_start = take_over
+    try:
+        await client.async_execute()
+    finally:
+        if stopped.is_set():  # nbclient takes a cancelled task for a dead kernel
+            raise KeyboardInterrupt
 
 
 def _clean(notebook: NotebookNode, privacy: Privacy) -> None:
@@ -102,13 +111,17 @@ def _libraries() -> tuple[Any, Any]:
     return nbformat, nbclient
 
 
-def _inject(notebook: NotebookNode, parameters: Mapping[str, Any]) -> None:
+def _inject(notebook: NotebookNode, parameters: Mapping[str, Any]) -> NotebookNode:
     from nbformat.v4 import new_code_cell
 
-    source = "\n".join(f"{name} = {value!r}" for name, value in parameters.items())
     tagged = (n for n, c in enumerate(notebook.cells) if "parameters" in c.metadata.get("tags", []))
-    cell = new_code_cell(source, metadata={"tags": [INJECTED]})
+    cell: NotebookNode = new_code_cell(_source(parameters), metadata={"tags": [INJECTED]})
     notebook.cells.insert(next(tagged, -1) + 1, cell)
+    return cell
+
+
+def _source(parameters: Mapping[str, Any]) -> str:
+    return "\n".join(f"{name} = {value!r}" for name, value in parameters.items())
 
 
 def _tell(cell: NotebookNode, on_verdict: OnProbe) -> None:

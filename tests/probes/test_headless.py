@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import stat
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import psutil
 import pytest
 
 from agy_kernel.cli import main
@@ -134,6 +136,8 @@ def test_thresholds_are_set_where_they_are_known(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     (build,) = (path for path in out.iterdir() if path.is_dir())
     assert load(build).suites["handshake"]["start_time"]["verdict"] == "fail"
+    no_number = run("handshake", "--set", "start_seconds", "--out", str(out))
+    assert "'start_seconds' is not THRESHOLD=NUMBER" in no_number.stderr
     wrong = run("handshake", "--agent", "simulator", "--set", "starts=0", "--out", str(out))
     assert wrong.returncode == 1
     assert "there is no threshold 'starts': there are memory_mb, start_seconds" in wrong.stderr
@@ -163,11 +167,79 @@ def test_a_kernel_that_dies_leaves_the_others_and_a_report(tmp_path: Path) -> No
     assert (out / "report.html").exists()
 
 
-def test_a_build_that_is_probed_again_takes_the_place_of_its_earlier_folder(tmp_path: Path) -> None:
-    for _ in range(2):
-        assert run("handshake", "--agent", "simulator", "--out", str(tmp_path)).returncode == 0
-    (build,) = (path for path in tmp_path.iterdir() if (path / "verdicts.json").exists())
+def test_ctrl_c_keeps_what_was_found_and_ends_the_kernel(tmp_path: Path) -> None:
+    words = ("handshake", "streaming", "--agent", "simulator", "--out", str(tmp_path / "out"))
+    # Where this runs in a shell's background, SIGINT is ignored from the start.
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    code += "from agy_kernel.cli import main; raise SystemExit(main())"
+    command = [sys.executable, "-c", code, "probe", *words]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None
+        seen = ""
+        while "streaming  " not in seen.partition("[2/2]")[2] or not seen.endswith("✔"):
+            seen += process.stdout.read(1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "stopped" in out
+    assert not err
+    (build,) = (path for path in (tmp_path / "out").iterdir() if path.is_dir())
     assert list(load(build).suites) == ["handshake"]
+    assert not list(build.glob("streaming.*"))
+    assert (tmp_path / "out" / "report.html").exists()
+    assert not [p for p in psutil.process_iter(["environ"]) if _is_in(p, tmp_path)]
+
+
+def _is_in(process: Any, folder: Path) -> bool:
+    """Whether a process lives in a home that this test has made."""
+    is_other = process.pid != os.getpid()
+    return is_other and (process.info["environ"] or {}).get("HOME") == str(folder / "home")
+
+
+def test_a_folder_without_tapes_is_named_and_nothing_is_left(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    done = run("--replay", str(tmp_path / "empty"), "--out", str(tmp_path / "out"))
+    assert done.returncode == 1
+    assert "has no tapes of probes" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_googles_server_is_found_where_the_settings_say(tmp_path: Path) -> None:
+    server = tmp_path / "agy_acp_server.par"
+    simulator = shlex.join([sys.executable, "-m", "agy_kernel.agents.simulator"])
+    server.write_text(f"#!/bin/sh\nexec {simulator}\n")
+    server.chmod(0o755)
+    env = {"AGY_ACP_BIN": str(server)}
+    done = run("handshake", "--agent", "antigravity", "--out", str(tmp_path / "out"), env=env)
+    assert done.returncode == 0, done.stderr
+    assert "6 probes of 1 suites are put to antigravity." in done.stdout
+    missing = run("handshake", "--agent", "antigravity", "--out", str(tmp_path / "none"))
+    assert missing.returncode == 1
+    assert "These places were tried" in missing.stderr
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_secret_in_the_command_line_is_kept_nowhere(tmp_path: Path) -> None:
+    agent = f"{sys.executable} -m agy_kernel.agents.simulator --state {tmp_path}/home/state"
+    out = tmp_path / "out"
+    script = tmp_path / "home" / "agent.sh"
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(f"exec {agent}\n")
+    words = f"sh {script} --api-key hunter2hunter2"
+    done = run("handshake", "--agent", words, "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    kept = "".join(p.read_text("utf-8") for p in out.rglob("*") if p.is_file()) + done.stdout
+    assert "hunter2" not in kept
+    assert str(script) not in kept
+    assert "<home>/agent.sh" in kept
+
+
+def test_what_was_not_asked_again_is_still_there(tmp_path: Path) -> None:
+    for suite in ("handshake", "session"):
+        assert run(suite, "--agent", "simulator", "--out", str(tmp_path)).returncode == 0
+    (build,) = (path for path in tmp_path.iterdir() if (path / "verdicts.json").exists())
+    assert list(load(build).suites) == ["handshake", "session"]
 
 
 def test_papermill_sets_the_parameters(tmp_path: Path) -> None:

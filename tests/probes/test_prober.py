@@ -309,6 +309,22 @@ def test_the_folder_that_the_agent_worked_in_goes_with_the_prober(put: Put) -> N
     assert not folder.exists()
 
 
+def test_a_prober_that_is_made_again_takes_the_place_of_the_first(put: Put, tmp_path: Path) -> None:
+    first = put(suite(is_there), out=tmp_path)
+    first.ask(is_there)
+    put(suite(is_there), out=tmp_path).ask(is_there)
+    assert isinstance(first._subject, Subject)
+    assert first._subject._wire is None
+    assert not first._folder.exists()
+    put(suite(is_there), replay=tmp_path / "made-up.jsonl").ask(is_there)
+
+
+def test_a_prober_ends_with_its_block(tmp_path: Path, simulator: str) -> None:
+    with Prober(suite(is_there), simulator) as prober:
+        prober.ask(is_there)
+    assert not prober._folder.exists()
+
+
 # -- replays
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from agy_kernel.cli import main
 from agy_kernel.probes import report
+from agy_kernel.probes.compare import compare
 from agy_kernel.probes.verdicts import GATES, RC01, Verdicts, load
 from tests.support.tapes import answered, opening, prompt, said, write
 
@@ -107,6 +108,13 @@ def test_what_only_one_of_the_tapes_shows_is_named(
     assert main(["probe", "compare", str(one), str(two)]) == 1
     out = capsys.readouterr().out
     assert "+ agent: notification session/update usage_update   (line 7)" in out
+
+
+def test_tapes_on_which_nothing_was_sent_are_passed_over(tmp_path: Path) -> None:
+    one, two = kept(tmp_path / "one", {"cancel": {}}), kept(tmp_path / "two", {"cancel": {}})
+    for folder in (one, two):
+        (folder / "cancel.jsonl").touch()
+    assert compare(one, two, pytest.fail) == []
 
 
 @pytest.mark.parametrize("there", [True, False])
