@@ -21,7 +21,8 @@ from typing import Any
 
 from agy_kernel.probes import Prober
 from agy_kernel.probes.compare import compare
-from agy_kernel.probes.probe import probes_of
+from agy_kernel.probes.probe import thresholds_of
+from agy_kernel.probes.report import counted
 from agy_kernel.probes.suites import NAMES, find_suite
 from agy_kernel.probes.verdicts import load
 from tests.agents import real
@@ -120,9 +121,11 @@ def record(name: str, build: Build) -> Iterator[str]:
                 yield "not installed, skipped"
                 return
             out = place / name
-            for suite in filter(_exists, build.suites):
+            for suite in build.suites:
                 limits = _limits(suite, build)
-                yield _told(suite, Prober(suite, build.command, out, True, "", limits))
+                with Prober(suite, build.command, out, True, "", limits) as prober:
+                    told = [result.finding.verdict for result in prober.ask_all()]
+                yield f"{suite}: {counted(told)}"
         _scrub(out, place)
         yield from _departures(out)
         if kept.is_dir():
@@ -131,22 +134,8 @@ def record(name: str, build: Build) -> Iterator[str]:
         shutil.copytree(out, kept, ignore=shutil.ignore_patterns("*.lock"))
 
 
-def _exists(suite: str) -> bool:
-    folder = ROOT / "agy_kernel" / "probes" / "suites"
-    return (folder / f"{suite.replace('-', '_')}.py").is_file()
-
-
-def _told(suite: str, prober: Prober) -> str:
-    try:
-        verdicts = [result.finding.verdict for result in prober.ask_all()]
-    finally:
-        prober.close()
-    counts = (f"{verdicts.count(v)} {v}" for v in dict.fromkeys(sorted(verdicts)))
-    return f"{suite}: {', '.join(counts)}"
-
-
 def _limits(suite: str, build: Build) -> dict[str, Any]:
-    known = {name for probe in probes_of(find_suite(suite)) for name in probe.thresholds}
+    known = thresholds_of(find_suite(suite))
     return {name: value for name, value in build.thresholds.items() if name in known}
 
 
@@ -210,16 +199,13 @@ def _departures(out: Path) -> Iterator[str]:
 def departures(tape: Path) -> list[str]:
     """Where the probes, put to a tape, find something else than the verdicts beside it say."""
     kept = load(tape.parent).suites[tape.stem]
-    prober = Prober(tape.stem, replay=tape)
-    try:
+    with Prober(tape.stem, replay=tape) as prober:
         found = {result.probe.name: result.record() for result in prober.ask_all()}
-    finally:
-        prober.close()
     return [
-        f"{name}: {key}: {record[key]!r}, not {kept[name][key]!r}"
-        for name, record in found.items()
+        f"{name}: {key}: {found.get(name, {}).get(key)!r}, not {kept.get(name, {}).get(key)!r}"
+        for name in dict.fromkeys([*kept, *found])
         for key in ("verdict", "words", "facts")
-        if record[key] != kept[name][key]
+        if found.get(name, {}).get(key) != kept.get(name, {}).get(key)
     ]
 
 

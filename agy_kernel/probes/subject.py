@@ -24,7 +24,7 @@ class Subject(Runs):
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self._wire: Wire | None = None
-        self._mute = ""
+        self._mute = self._opens_none = ""
         self.hello: Mapping[str, Any] = {}
 
     # -- life
@@ -58,7 +58,6 @@ class Subject(Runs):
         if hello is not None:
             answer = await wire.greet(START_SECONDS, hello)
             self.hello = answer.fields or self.hello
-            # It is not waited for as long again by every probe.
             self._mute = f"initialize got {answer.words}" if answer.is_silent else ""
         return wire
 
@@ -83,10 +82,15 @@ class Subject(Runs):
         Raises:
             NotAsked: none can be had.
         """
+        if self._opens_none:
+            raise NotAsked(self._opens_none)
         answer = await self.open("session/new", {}, within)
         if session_id := text(answer.fields, "sessionId"):
             return session_id
-        raise NotAsked(f"no session could be opened: {answer.words}")
+        said = f"no session could be opened: {answer.words}"
+        # It is not waited for as long again by every probe.
+        self._opens_none = said if answer.is_silent else ""
+        raise NotAsked(said)
 
     async def open(self, method: str, params: Mapping[str, Any], within: float = 60.0) -> Answer:
         """``session/new``, ``load`` or ``resume``, signed in where that needs no person.

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from agy_kernel.probes.probe import probes_of
+from agy_kernel.probes.suites import find_suite
+from agy_kernel.probes.verdicts import load
 from tools.tapes import BUILDS, EVIDENCE, ROOT, departures
 
 TAPES = sorted(EVIDENCE.glob("*/*.jsonl"))
@@ -16,6 +19,14 @@ TAPES = sorted(EVIDENCE.glob("*/*.jsonl"))
 @pytest.mark.parametrize("tape", TAPES, ids=lambda tape: f"{tape.parent.name}-{tape.stem}")
 def test_a_replay_comes_to_the_same_verdicts_words_and_facts(tape: Path) -> None:
     assert departures(tape) == []
+
+
+def test_every_build_has_its_suites_and_all_their_probes() -> None:
+    for name, build in BUILDS.items():
+        kept = load(EVIDENCE / name).suites
+        wanted = {suite: [p.name for p in probes_of(find_suite(suite))] for suite in build.suites}
+        assert {suite: list(probes) for suite, probes in kept.items()} == wanted
+        assert {tape.stem for tape in (EVIDENCE / name).glob("*.jsonl")} == set(wanted)
 
 
 @pytest.mark.parametrize("folder", sorted(EVIDENCE.iterdir()), ids=lambda folder: folder.name)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
+import pytest
+
 from agy_kernel.agents import catalogue
+from agy_kernel.probes.probe import NotAsked
 from agy_kernel.probes.runs import Stage
 from agy_kernel.probes.subject import Subject
+from tests.agents import scripted
 
 
 async def test_a_wait_for_an_answer_counts_from_its_own_beginning(
@@ -24,3 +29,17 @@ async def test_a_wait_for_an_answer_counts_from_its_own_beginning(
         await subject.stop()
     assert answer.is_result
     assert answer.seconds > 1
+
+
+async def test_an_agent_that_opens_no_session_is_waited_for_once(tmp_path: Path) -> None:
+    agent = shlex.join(scripted.command(*scripted.hello(), scripted.hold()))
+    subject = Subject(Stage(catalogue.find(agent), tmp_path))
+    try:
+        with pytest.raises(NotAsked, match=r"no session could be opened: no answer in 0\.3 s"):
+            await subject.session(within=0.3)
+        sent = len(subject.history())
+        with pytest.raises(NotAsked, match=r"no session could be opened: no answer in 0\.3 s"):
+            await subject.session(within=60)
+        assert len(subject.history()) == sent
+    finally:
+        await subject.stop()
