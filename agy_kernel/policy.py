@@ -8,7 +8,7 @@ from pathlib import Path
 from .configuration import PREFIX, Configuration
 from .conversation.permissions import Permissions, Policy
 from .conversation.toolcalls import ToolCall
-from .display.calls import command_of, files_of
+from .display.calls import all_files_of, command_of
 from .display.mcp import mcp_tool
 from .rules import Facts
 
@@ -35,6 +35,6 @@ def facts_of(call: ToolCall, folder: str) -> Facts:
         kind=call.kind,
         tool=tool.tool if tool else "",
         server=tool.server if tool else "",
-        paths=tuple(str(Path(folder) / path) for path in files_of(call)),
+        paths=tuple(dict.fromkeys(str(Path(folder) / path) for path in all_files_of(call))),
         command=command_of(call),
     )

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agy_kernel.conversation.toolcalls import ToolCall
+from agy_kernel.events import Diff, Location
+from agy_kernel.policy import facts_of
 from agy_kernel.rules import Facts, Rule, find, same_again
 
 RUN = Facts("execute", command="git status")
@@ -96,6 +101,59 @@ def test_deny_comes_before_ask_before_allow(rules: tuple[Rule, ...]) -> None:
 def test_the_same_again_is_as_narrow_as_can_be(facts: Facts, rule: Rule | None) -> None:
     assert same_again("allow", facts) == rule
     assert rule is None or rule.fits(facts)
+
+
+@pytest.mark.parametrize(
+    ("command", "fits"),
+    [
+        ("git status", True),
+        (["git", "status"], True),
+        (["/bin/bash", "-lc", "git status"], True),
+        ("bash -c 'git status'", True),
+        (["ssh", "-c", "git status"], False),
+        (["/tmp/evil.sh", "-c", "git status"], False),
+        (["./sh", "-c", "git status"], False),
+        ("ssh -c 'git status'", False),
+        (["git status"], False),
+    ],
+)
+def test_a_command_is_that_of_a_shell_and_of_no_other_program(command: Any, fits: bool) -> None:
+    call = ToolCall("c", kind="execute", raw_input={"command": command})
+    assert Rule("allow", command="git status").fits(facts_of(call, "/w")) is fits
+
+
+def test_words_that_a_program_takes_as_they_are_allow_no_shell_to_expand_them() -> None:
+    told = ToolCall("c", kind="execute", raw_input={"command": ["echo", "$(reboot)"]})
+    rule = same_again("allow", facts_of(told, "/w"))
+    assert rule == Rule("allow", command="echo '$(reboot)'")
+    assert not rule.fits(Facts("execute", command="echo $(reboot)"))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ToolCall("c", kind="edit", raw_input={"file_path": "/home/x/.bashrc"}),
+        ToolCall("c", kind="edit", raw_input={"path": "a.py", "TargetFile": "/home/x/.bashrc"}),
+        ToolCall("c", kind="edit", raw_input={"from": "/home/x/.bashrc", "to": "a.py"}),
+        ToolCall("c", kind="edit", changes=(Diff("a.py", "", "", moved_from="/home/x/.bashrc"),)),
+    ],
+)
+def test_a_file_counts_wherever_a_call_names_it(call: ToolCall) -> None:
+    facts = facts_of(replace(call, locations=(Location("/w/a.py"),)), "/w")
+    assert not Rule("allow", kind="edit", path="/w").fits(facts)
+    assert Rule("deny", path="/home/x").fits(facts)
+
+
+def test_who_a_letter_goes_to_is_no_file() -> None:
+    letter = ToolCall("c", kind="other", raw_input={"from": "alice", "to": "bob"})
+    assert facts_of(letter, "/w").paths == ()
+    moves = ToolCall("c", kind="move", raw_input={"from": "a", "to": "/home/b"})
+    assert facts_of(moves, "/w").paths == ("/w/a", "/home/b")
+
+
+def test_a_file_that_is_named_twice_is_one_file() -> None:
+    call = ToolCall("c", kind="edit", raw_input={"path": "a.py"}, locations=(Location("/w/a.py"),))
+    assert facts_of(call, "/w").paths == ("/w/a.py",)
 
 
 def test_a_rule_can_be_read() -> None:

@@ -33,6 +33,13 @@ MOVE_KEYS = (
 FINAL = ("completed", "failed")
 EXIT_LINE = re.compile(r"Exit code (\d{1,3})(?:\n|$)")
 COMPARED_CHARS = 100_000
+SHELLS = ("sh", "bash", "zsh", "dash", "ksh", "fish")
+SHELL_FOLDERS = ("", "/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/")
+"""Any other program may do with a command whatever it likes, be its name that of a shell."""
+SHELL_LINE = re.compile(
+    r"""[\w./-]+\ -l?c\ (?:'[^']*'|"(?:[^"$`\\]|\\["\\])*"|\\'|[\w@%+=:,./-])+""", re.VERBOSE
+)
+"""A command line whose last word is to a shell what it is to us: nothing in it is expanded."""
 PLAIN_ID = re.compile(r"[\w.:/-]{1,60}", re.ASCII)
 
 
@@ -61,6 +68,16 @@ def files_of(call: ToolCall) -> tuple[str, ...]:
         return call.paths
     named = _first(arguments_of(call), FILE_KEYS)
     return (named,) if named else ()
+
+
+def all_files_of(call: ToolCall) -> tuple[str, ...]:
+    """All files that a call names, and not only in the place that tells it best."""
+    moved = (diff.moved_from for diff in call.changes if diff.moved_from)
+    found = [*call.paths, *moved, *_each(arguments_of(call), FILE_KEYS)]
+    # Alone they are anything: a letter goes from somebody to somebody.
+    if found or call.kind == "move":
+        found += _each(arguments_of(call), (key for pair in MOVE_KEYS for key in pair))
+    return tuple(dict.fromkeys(found))
 
 
 def moved_of(call: ToolCall) -> tuple[str, str] | None:
@@ -151,20 +168,24 @@ def _first(raw: Mapping[str, Any], keys: Iterable[str]) -> str:
     return next((v for key in keys if isinstance(v := raw.get(key), str) and v), "")
 
 
+def _each(raw: Mapping[str, Any], keys: Iterable[str]) -> list[str]:
+    return [value for key in keys if (value := _first(raw, [key]))]
+
+
 def _in_shell(command: str) -> str:
-    try:
-        words = shlex.split(command) if "sh -" in command else []
-    except ValueError:
-        words = []
-    return _inner(words) if _is_shell(words) else command
+    words = shlex.split(command) if SHELL_LINE.fullmatch(command) else []
+    return words[2] if _is_shell(words) else command
 
 
 def _inner(words: list[str]) -> str:
-    return words[2] if _is_shell(words) else " ".join(words)
+    return words[2] if _is_shell(words) else shlex.join(words)
 
 
 def _is_shell(words: list[str]) -> bool:
-    return len(words) == 3 and words[0].endswith("sh") and words[1] in ("-c", "-lc")
+    if len(words) != 3 or words[1] not in ("-c", "-lc"):
+        return False
+    folder, slash, name = words[0].rpartition("/")
+    return name in SHELLS and folder + slash in SHELL_FOLDERS
 
 
 def _text(item: Content | Diff | Terminal) -> str:
