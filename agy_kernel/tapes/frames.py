@@ -90,11 +90,11 @@ class Frames:
 
 
 def with_strings(value: Any, change: Callable[[str], str]) -> Any:
-    """A JSON value with every string in it changed, keys excepted."""
+    """A JSON value with every string in it changed; keys too, for codex names files by them."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
         return [with_strings(each, change) for each in value]
     if isinstance(value, dict):
-        return {key: with_strings(each, change) for key, each in value.items()}
+        return {change(key): with_strings(each, change) for key, each in value.items()}
     return value
