@@ -122,6 +122,7 @@ class Turn(Request):
     ) -> None:
         super().__init__(number, answered, recording)
         self.session_id, self._allow, self._holds = session_id, allow, holds
+        self._is_withdrawn = False
         self._news = asyncio.Event()
         self._open: list[asyncio.Future[Any]] = []
         self.first_text: float | None = None
@@ -181,6 +182,8 @@ class Turn(Request):
         """Answer a permission request; waits where the turn holds them open."""
         self.asked.append(params)
         self._news.set()
+        if self._is_withdrawn:
+            return self._cancel()
         if self._holds:
             held: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
             self._open.append(held)
@@ -189,19 +192,23 @@ class Turn(Request):
 
     def withdraw(self) -> None:
         """Answer every open permission request with "cancelled", and those that will come."""
-        self._holds = False
+        self._is_withdrawn = True
         for held in self._open:
             if not held.done():
-                held.set_result(CANCELLED)
+                held.set_result(self._cancel())
 
     def _decide(self, params: Mapping[str, Any]) -> Any:
         wanted = "allow_once" if self._allow(mapping(params, "toolCall")) else "reject_once"
         options = mappings(params, "options")
         found = next((text(o, "optionId") for o in options if text(o, "kind") == wanted), "")
-        self.given.append(found or "cancelled")
         if not found:
-            return CANCELLED
+            return self._cancel()
+        self.given.append(found)
         return {"outcome": {"outcome": "selected", "optionId": found}}
+
+    def _cancel(self) -> Any:
+        self.given.append("cancelled")
+        return CANCELLED
 
 
 def blocks(*parts: str | Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shlex
 from pathlib import Path
@@ -10,8 +11,10 @@ import pytest
 
 from agy_kernel.agents import catalogue
 from agy_kernel.probes.probe import NotAsked
+from agy_kernel.probes.recording import Recording
 from agy_kernel.probes.runs import Stage
 from agy_kernel.probes.subject import Subject
+from agy_kernel.probes.turns import CANCELLED, Turn
 from tests.agents import scripted
 
 
@@ -43,3 +46,15 @@ async def test_an_agent_that_opens_no_session_is_waited_for_once(tmp_path: Path)
         assert len(subject.history()) == sent
     finally:
         await subject.stop()
+
+
+async def test_what_is_withdrawn_is_cancelled_now_and_later() -> None:
+    answered = asyncio.get_running_loop().create_future()
+    turn = Turn(1, answered, Recording(), "s1", lambda _: True, holds=True)
+    options = [{"optionId": "yes", "kind": "allow_once"}, {"optionId": "no", "kind": "reject_once"}]
+    held = asyncio.create_task(turn.answer_permission({"options": options}))
+    assert await turn.until(lambda t: bool(t.asked), 10)
+    turn.withdraw()
+    assert await held == CANCELLED
+    assert await turn.answer_permission({"options": options}) == CANCELLED
+    assert turn.given == ["cancelled", "cancelled"]
