@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os.path
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,16 @@ from typing import Any
 from ..acp.fields import as_mapping, mapping, mappings, text
 from ..acp.updates import tool_call
 from ..conversation.toolcalls import ToolCall, merged
-from ..display.calls import command_of, files_of
+from ..display.calls import command_of
 from ..display.mcp import McpTool, mcp_tool
+from . import named
 from .recording import Evidence
 from .wire import Wire
 
 PERMISSION = "session/request_permission"
 ANNOUNCED = "tool_call"
+OF_ITS_OWN = {"edit", "delete", "move", "execute"}
+"""Kinds of what an agent does itself, and no MCP server for it."""
 
 
 @dataclass(slots=True)
@@ -74,26 +76,52 @@ class Call:
         return list(mappings(self.fields, "content"))
 
     @property
-    def files(self) -> tuple[str, ...]:
-        """The files that it touches, as the agent names them."""
-        return files_of(_as_shown(self.fields))
+    def told(self) -> tuple[ToolCall, ...]:
+        """As it is known now, and as each frame told of it."""
+        return (_as_shown(self.fields), *map(_as_shown, self.said))
 
-    def is_only(self, kind: str, path: Path) -> bool:
-        """Whether it is of a kind, and touches this file alone; names are taken in its folder."""
-        files = {os.path.normpath(path.parent / file) for file in self.files}
-        return self.kind == kind and files == {str(path)}
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that it touches, as the agent names them anywhere."""
+        return tuple(sorted({name for call in self.told for name in named.files(call)}))
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The commands that its arguments name."""
+        return tuple(sorted({name for call in self.told for name in named.commands(call)}))
 
     @property
     def command(self) -> str:
         """The command that it runs, less the shell around it; the title where nothing else is."""
         told = command_of(_as_shown(self.fields))
-        return told or (self.title if self.kind == "execute" and self.mcp is None else "")
+        is_untold = self.mcp is None and not any(said.get("rawInput") for said in self.said)
+        return told or (self.title if self.kind == "execute" and is_untold else "")
+
+    def is_only(self, kind: str, path: Path) -> bool:
+        """Whether it is of a kind, and touches this file alone; names are taken in its folder."""
+        is_file = [named.leads_to(name, path.parent, path) for name in self.files]
+        is_alone = bool(is_file) and all(is_file) and not self.commands
+        return self.kind == kind and self._is_of(kind) and is_alone and self._works_in(path.parent)
+
+    def runs_only(self, command: str, folder: Path) -> bool:
+        """Whether it runs this command in a folder, and does nothing else."""
+        # opencode tells the folder that a command runs in as its place.
+        is_here = all(named.leads_to(name, folder, folder) for name in self.files)
+        is_alone = {self.command, *self.commands} == {command}
+        return self._is_of("execute") and is_alone and is_here and self._works_in(folder)
+
+    def _is_of(self, kind: str) -> bool:
+        return {text(said, "kind") for said in self.said} <= {kind, ""}
+
+    def _works_in(self, folder: Path) -> bool:
+        names = {name for call in self.told for name in named.folders(call)}
+        return all(named.leads_to(name, folder, folder) for name in names)
 
     @property
     def mcp(self) -> McpTool | None:
         """The tool of an MCP server that it calls; a later frame may tell it in other words."""
-        told = (mcp_tool(_as_shown(fields)) for fields in (self.fields, *reversed(self.said)))
-        return next(filter(None, told), None)
+        known, *earlier = self.told
+        return next(filter(None, map(mcp_tool, (known, *reversed(earlier)))), None)
 
 
 def calls_of(frames: Iterable[Evidence], session_id: str) -> dict[str, Call]:
@@ -106,6 +134,23 @@ def calls_of(frames: Iterable[Evidence], session_id: str) -> dict[str, Call]:
         if by == PERMISSION:
             call.options = list(mappings(params, "options"))
     return calls
+
+
+def is_only_of_server(told: Sequence[ToolCall], server: str, tool: str) -> bool:
+    """Whether all that was told of a call is about a tool of an MCP server, and nothing besides.
+
+    Args:
+        told: the call, as it was told of one time after the other.
+        server: the server's name.
+        tool: the tool's.
+    """
+    is_named = {*map(mcp_tool, told)} - {None, McpTool("", tool)} == {McpTool(server, tool)}
+    is_own = any(call.kind in OF_ITS_OWN for call in told)
+    return is_named and not is_own and not any(map(_names_more, told))
+
+
+def _names_more(call: ToolCall) -> bool:
+    return bool(named.files(call) or named.folders(call) or named.commands(call))
 
 
 def asked_about(wire: Wire, session_id: str, asked: Mapping[str, Any]) -> Call:

@@ -141,6 +141,8 @@ def test_an_edit_of_which_nothing_is_told_is_a_fallback(tmp_path: Path) -> None:
     [
         EDIT | {"locations": [{"path": "../other.txt"}]},
         EDIT | {"locations": [{"path": FILE}, {"path": "/etc/passwd"}]},
+        EDIT | {"rawInput": {"file_path": "/etc/passwd"}},
+        EDIT | {"rawInput": {"command": "rm -rf ~"}},
         EDIT | {"kind": "execute"},
         {"kind": "edit"},
     ],
@@ -213,6 +215,8 @@ def test_where_output_comes(
     [
         RUNS | {"title": f"{COMMAND}; rm -rf /"},
         RUNS | {"rawInput": {"command": f"{COMMAND} > /etc/passwd"}},
+        RUNS | {"rawInput": {"command": ["ssh", "-c", COMMAND]}},
+        RUNS | {"rawInput": {"script": "rm -rf ~"}},
         {"title": COMMAND},
     ],
 )

@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...acp.fields import mapping, text
+from ...acp.fields import mapping
+from ..calls import asked_about, calls_of
 from ..probe import Finding, NotAsked, Verdict, probe, worst
 from ..prompts import COUNT, CREATE, REPLY, RUN
 from ..subject import Subject
@@ -81,11 +82,19 @@ async def while_asking(agent: Subject, *, cancel_seconds: float = 2.0) -> Findin
 )
 async def while_running(agent: Subject, *, cancel_seconds: float = 2.0) -> Finding:
     wire, session = await agent.wire(), await agent.session()
-    turn = wire.prompt(session, RUN.format(command=COMMAND), allow=_is_sleep)
-    if not await turn.until(lambda t: _runs(t) or _has_leave(t), BEGIN_SECONDS):
+
+    def is_asked(call: Mapping[str, Any]) -> bool:
+        return asked_about(wire, session, call).runs_only(COMMAND, agent.folder)
+
+    def has_leave(turn: Turn) -> bool:
+        return any(is_asked(mapping(params, "toolCall")) for params in turn.asked)
+
+    turn = wire.prompt(session, RUN.format(command=COMMAND), allow=is_asked)
+    if not await turn.until(lambda t: _runs(wire, t) or has_leave(t), BEGIN_SECONDS):
         raise NotAsked(f"it ran no such command: it said {turn.text[:80]!r}")
-    await turn.until(_runs, RUN_SECONDS)
+    await turn.until(lambda t: _runs(wire, t), RUN_SECONDS)
     wire.notify("session/cancel", {"sessionId": session})
+    turn.withdraw()
     return await _ended(wire, turn, cancel_seconds)
 
 
@@ -170,19 +179,7 @@ async def _after(wire: Wire, stopped: Turn) -> tuple[Verdict, str]:
     return "pass", "the session goes on"
 
 
-def _is_sleep(tool_call: Mapping[str, Any]) -> bool:
-    """Whether a call is the command that the prompt asks for, and nothing besides."""
-    told = mapping(tool_call, "rawInput")
-    # Without rawInput the title has to tell it: gemini-cli's does.
-    command = told.get("command") or told.get("CommandLine") or text(tool_call, "title")
-    words = command if isinstance(command, str) else " ".join(map(str, command[-1:]))
-    return words.strip() == COMMAND
-
-
-def _has_leave(turn: Turn) -> bool:
-    return any(_is_sleep(mapping(params, "toolCall")) for params in turn.asked)
-
-
-def _runs(turn: Turn) -> bool:
-    calls = turn.of_kind("tool_call", "tool_call_update")
-    return any(text(call, "status") == "in_progress" for call in calls)
+def _runs(wire: Wire, turn: Turn) -> bool:
+    """Whether the command is under way that the prompt asks for."""
+    calls = calls_of(wire.recording.frames, turn.session_id).values()
+    return any(call.command == COMMAND and "in_progress" in call.statuses for call in calls)

@@ -14,7 +14,7 @@ from typing import Any
 from ...acp.fields import as_mapping, mappings, text
 from ...acp.results import capabilities
 from .. import loopback
-from ..calls import asked_about
+from ..calls import asked_about, is_only_of_server
 from ..loopback import HEADER, TOOL, HttpServer, asked_over_stdio, echoed
 from ..probe import Finding, NotAsked, probe
 from ..prompts import CALL
@@ -152,8 +152,7 @@ async def _called(agent: Subject, server: Mapping[str, Any]) -> tuple[Answer, st
         return opened, ""
 
     def is_tool(asked: Mapping[str, Any]) -> bool:
-        tool = asked_about(wire, session, asked).mcp
-        return tool is not None and (tool.server, tool.tool) == (NAME, TOOL)
+        return is_only_of_server(asked_about(wire, session, asked).told, NAME, TOOL)
 
     prompt = CALL.format(tool=TOOL, server=NAME, text=TEXT)
     turn = wire.prompt(session, prompt, allow=is_tool)

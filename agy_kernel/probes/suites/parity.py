@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...conversation.toolcalls import ToolCall
-from ...display.mcp import mcp_tool
 from ...errors import CommandError, RequestFailed
 from ...events import EFFORT, MODEL
 from ...tapes.meaning import settled
 from ..bridge import Bridge
+from ..calls import is_only_of_server
 from ..partner import Partner
 from ..probe import Finding, NotAsked, probe
 from ..prompts import CALL, COUNT, FAILURE, RECALL, REMEMBER, REPLY
@@ -254,9 +254,7 @@ def _rung(talk: Talk) -> str:
 
 def _is_call(calls: Sequence[ToolCall], bridge: Bridge) -> bool:
     """Whether a call is that of the bridge's tool, and nothing besides."""
-    told = next(filter(None, map(mcp_tool, calls)), None)
-    is_named = told is not None and told.tool == bridge.tool and told.server in ("", bridge.name)
-    return is_named and calls[0].kind not in ("edit", "delete", "move", "execute")
+    return is_only_of_server(calls, bridge.name, bridge.tool)
 
 
 def _chosen(talk: Talk) -> dict[str, str]:

@@ -90,7 +90,7 @@ async def command(agent: Subject) -> Finding:
     turn = wire.prompt(
         session,
         RUN.format(command=COMMAND),
-        allow=lambda asked: asked_about(wire, session, asked).command == COMMAND,
+        allow=lambda asked: asked_about(wire, session, asked).runs_only(COMMAND, agent.folder),
     )
     answer = await turn.answer(ANSWER_SECONDS)
     calls = list(calls_of(wire.recording.frames, session).values())
