@@ -6,22 +6,34 @@ a notification (acp-v1.md, part 2, row 1).
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from ...acp.fields import mapping
 from ..calls import asked_about, calls_of
+from ..ends import how, said, stop_reason
+from ..family import runs
 from ..probe import Finding, NotAsked, Verdict, probe, worst
 from ..prompts import COUNT, CREATE, REPLY, RUN
+from ..refusals import is_unknown
 from ..subject import Subject
-from ..turns import Answer, Turn
+from ..turns import Turn
 from ..wire import Wire
 
 COMMAND, FILE = "sleep 30", "stopped.txt"
 BEGIN_SECONDS, END_SECONDS = 60.0, 60.0
 RUN_SECONDS = 2.0
 """Some agents do not tell that a command runs: so long after it was allowed, it does."""
+GLANCES, GLANCE_SECONDS = 20, 0.1
+LAST = 3000
+AT_ONCE_SECONDS = 0.25
+"""A turn that is over so soon after its first text could not be stopped in its middle."""
+OVER = "the turn was over before it could be stopped"
+NUMBERS = re.compile(r"^\W*1[\d\W_]*", re.MULTILINE)
+"""From the line that begins with 1 on: numbers, with whatever stands between them."""
+WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 @probe(
@@ -50,8 +62,12 @@ async def with_id(agent: Subject, *, cancel_seconds: float = 2.0) -> Finding:
     facts = {"answer": cancel.error.code if cancel.error else cancel.is_result}
     if answer.is_silent:
         return Finding("absent", f"the turn goes on; the request got {cancel.words}", facts)
+    is_taken = cancel.is_result and not _is_whole(turn)
+    if stop_reason(answer) != "cancelled" and not is_taken:
+        words = f"the turn ends by itself ({how(answer)}); the request got {cancel.words}"
+        return Finding("absent", words, facts)
     _, after = await _after(wire, turn)
-    words = f"it ends the turn ({turn.stop_reason or answer.words}); {after}"
+    words = f"it ends the turn ({how(answer)}); {after}"
     return Finding("fallback", words, facts)
 
 
@@ -77,7 +93,8 @@ async def while_asking(agent: Subject, *, cancel_seconds: float = 2.0) -> Findin
 @probe(
     "Is a turn ended in which a command runs?",
     sends=f"a prompt to run `{COMMAND}`, which is allowed; session/cancel once it runs",
-    looks_at="the stop reason, how soon it comes, and whether the session answers afterwards",
+    looks_at="the stop reason, how soon it comes, whether the command is gone, and whether the "
+    "session answers afterwards",
     prompts=2,
 )
 async def while_running(agent: Subject, *, cancel_seconds: float = 2.0) -> Finding:
@@ -95,7 +112,11 @@ async def while_running(agent: Subject, *, cancel_seconds: float = 2.0) -> Findi
     await turn.until(lambda t: _runs(wire, t), RUN_SECONDS)
     wire.notify("session/cancel", {"sessionId": session})
     turn.withdraw()
-    return await _ended(wire, turn, cancel_seconds)
+    finding = await _ended(wire, turn, cancel_seconds)
+    if not await _lives_on(agent, wire.pid):
+        return finding
+    words = f"{finding.words}; the command runs on"
+    return Finding(worst(finding.verdict, "fallback"), words, {**finding.facts, "runs_on": True})
 
 
 @probe(
@@ -108,12 +129,13 @@ async def by_closing(agent: Subject, *, cancel_seconds: float = 2.0) -> Finding:
     wire, turn = await _counting(agent)
     closed = await wire.ask("session/close", {"sessionId": turn.session_id}, cancel_seconds)
     answer = await turn.answer(cancel_seconds)
-    facts = {"stopReason": turn.stop_reason}
-    if closed.error is not None and answer.is_silent:
+    facts = {"stopReason": stop_reason(answer)}
+    if is_unknown(closed.error):
         return Finding("absent", f"session/close got {closed.words}", facts)
-    if answer.is_silent:
-        return Finding("fail", f"session/close got {closed.words}, and the turn goes on", facts)
-    return Finding("pass", f"the turn ends: {turn.stop_reason or answer.words}", facts)
+    ends = "the turn goes on" if answer.is_silent else f"the turn ends: {how(answer)}"
+    if not closed.is_result or not answer.is_result or _is_whole(turn):
+        return Finding("fail", f"session/close got {closed.words}, and {ends}", facts)
+    return Finding("pass" if facts["stopReason"] == "cancelled" else "fallback", ends, facts)
 
 
 @probe(
@@ -123,8 +145,9 @@ async def by_closing(agent: Subject, *, cancel_seconds: float = 2.0) -> Finding:
     prompts=2,
 )
 async def kill_and_load(agent: Subject) -> Finding:
-    wire, turn = await _counting(agent)
+    await agent.wire()
     agent.needs("load")
+    wire, turn = await _counting(agent)
     await wire.kill()
     await agent.stop()
     wire = await agent.start()
@@ -138,44 +161,56 @@ async def kill_and_load(agent: Subject) -> Finding:
 async def _counting(agent: Subject) -> tuple[Wire, Turn]:
     """A turn in whose middle one is."""
     wire, session = await agent.wire(), await agent.session()
-    turn = wire.prompt(session, COUNT.format(last=3000))
+    turn = wire.prompt(session, COUNT.format(last=LAST))
     if not await turn.until(lambda t: bool(t.text), BEGIN_SECONDS):
         raise NotAsked(f"it said nothing that could be stopped: {(await turn.answer(0)).words}")
+    await turn.until(lambda t: t.is_answered, AT_ONCE_SECONDS)
+    # All that had come then has come in a replay too.
+    await agent.here()
+    if turn.is_answered or _is_whole(turn):
+        raise NotAsked(OVER)
     return wire, turn
+
+
+def _is_whole(turn: Turn) -> bool:
+    """Whether a turn has counted to its end."""
+    return len(re.findall(r"\d+", turn.text)) >= LAST
 
 
 async def _ended(wire: Wire, turn: Turn, cancel_seconds: float) -> Finding:
     """What came of a cancelled turn."""
     began = wire.recording.now()
     answer = await turn.answer(cancel_seconds)
-    facts = {"stopReason": turn.stop_reason}
+    facts = {"stopReason": stop_reason(answer)}
     if answer.is_silent:
         return Finding("fail", f"the turn went on for {cancel_seconds:g} s", facts)
     seconds = max(0.0, turn.began + answer.seconds - began)
-    how = turn.stop_reason or answer.words
-    ends: Verdict = "pass" if turn.stop_reason == "cancelled" else "fallback"
+    if _is_whole(turn):
+        return Finding("fail", f"it counts to its end, {seconds:.2f} s after the cancel", facts)
+    ends: Verdict = "pass" if facts["stopReason"] == "cancelled" else "fallback"
     goes_on, after = await _after(wire, turn)
-    words = f"{how}, {seconds:.2f} s after the cancel; {after}"
+    words = f"{how(answer)}, {seconds:.2f} s after the cancel; {after}"
     return Finding(worst(ends, goes_on), words, facts)
 
 
 def _with_leak(finding: Finding, turn: Turn) -> Finding:
     """Whether a turn that counts has said something else at its end: builds leak their errors."""
-    *numbers, leak = re.split(r"\d", turn.text)
-    if not (numbers and leak.strip()):
+    numbers = NUMBERS.search(turn.text)
+    leak = turn.text[numbers.end() :].strip() if numbers else ""
+    if not WORD.search(leak):
         return finding
-    words = f"{finding.words}; the message ends with {leak.strip()[:60]!r}"
+    words = f"{finding.words}; the message ends with {leak[:60]!r}"
     return Finding(worst(finding.verdict, "fallback"), words, {**finding.facts, "leaks": True})
 
 
 async def _after(wire: Wire, stopped: Turn) -> tuple[Verdict, str]:
     """Whether the session answers another prompt, and how."""
     turn = wire.prompt(stopped.session_id, REPLY.format(words="STILL HERE"))
-    answer: Answer = await turn.answer(END_SECONDS)
-    if turn.stop_reason != "end_turn":
-        return "fail", f"the next prompt got {turn.stop_reason or answer.words}"
-    if "STILL HERE" not in turn.text:
-        return "fallback", f"the next prompt got other words: {turn.text[:60]!r}"
+    answer = await turn.answer(END_SECONDS)
+    if stop_reason(answer) != "end_turn":
+        return "fail", f"the next prompt got {how(answer)}"
+    if "STILL HERE" not in (words := said(turn, answer)):
+        return "fallback", f"the next prompt got other words: {words[:60]!r}"
     return "pass", "the session goes on"
 
 
@@ -183,3 +218,12 @@ def _runs(wire: Wire, turn: Turn) -> bool:
     """Whether the command is under way that the prompt asks for."""
     calls = calls_of(wire.recording.frames, turn.session_id).values()
     return any(call.command == COMMAND and "in_progress" in call.statuses for call in calls)
+
+
+async def _lives_on(agent: Subject, pid: int) -> bool:
+    """Whether the command runs, although the turn is over; it has some time to end."""
+    for _ in range(GLANCES):
+        if agent.is_replay or not runs(pid, COMMAND):
+            break
+        await asyncio.sleep(GLANCE_SECONDS)
+    return agent.observe("the command runs on", lambda: runs(pid, COMMAND))
