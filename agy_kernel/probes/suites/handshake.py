@@ -6,6 +6,7 @@ From the seed's plan, sections 2.2 and 8: a client that offers neither files nor
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -58,9 +59,12 @@ async def newer_version(agent: Subject) -> Finding:
 )
 async def only_frames(agent: Subject) -> Finding:
     wire = await agent.wire()
-    lines = wire.stray_lines
+    _, here = await agent.here()
+    frames = wire.recording.between(float("-inf"), here)
+    lines = [f.message for f in frames if f.direction == "a2c" and not _is_frame(f.message)]
     if lines:
-        return Finding("fallback", f"{len(lines)} other lines, the first one: {lines[0][:80]!r}")
+        first = lines[0] if isinstance(lines[0], str) else json.dumps(lines[0])
+        return Finding("fallback", f"{len(lines)} other lines, the first one: {first[:80]!r}")
     return Finding("pass", "every line was a frame")
 
 
@@ -72,6 +76,8 @@ async def only_frames(agent: Subject) -> Finding:
 )
 async def start_time(agent: Subject, *, start_seconds: float = 5.0) -> Finding:
     hello = (await agent.start()).hello
+    if not hello.is_result:
+        return Finding("fail", f"initialize was answered by {hello.words}")
     words = f"{hello.seconds:.2f} s from the start to the answer"
     return Finding("pass" if hello.seconds < start_seconds else "fail", words)
 
@@ -87,6 +93,8 @@ async def memory_taken(agent: Subject, *, memory_mb: float = 1000.0) -> Finding:
     with contextlib.suppress(NotAsked):
         await agent.open("session/new", {})
     taken = agent.observe("memory", lambda: memory(wire.pid)) / 1e6
+    if not taken:
+        raise NotAsked("the memory of its process cannot be read")
     return Finding("pass" if taken < memory_mb else "fail", f"{taken:.0f} MB")
 
 
@@ -101,6 +109,14 @@ async def sign_in_methods(agent: Subject) -> Finding:
     if not methods:
         return Finding("absent", "it names none")
     return Finding("pass", ", ".join(methods), {"authMethods": methods})
+
+
+def _is_frame(message: Any) -> bool:
+    """Whether a line is a frame of JSON-RPC, or several."""
+    if isinstance(message, list):
+        return bool(message) and all(map(_is_frame, message))
+    told = as_mapping(message)
+    return ("id" in told and ("result" in told or "error" in told)) or bool(text(told, "method"))
 
 
 def _names(value: Any, place: str = "") -> list[str]:
