@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.agents.scripted import update
+from agy_kernel.probes.suites import session
+from tests.agents.scripted import Step, expect, new_session, opening, send, turn, update
 from tests.probes.answering import Reply, answering, error, result
-from tests.probes.asked import found, simulator, verdicts
+from tests.probes.asked import found, script, simulator, verdicts
+from tests.probes.conftest import Put
 
 MODELS = {"models": {"availableModels": [{"modelId": "m1", "name": "M 1"}], "currentModelId": "m1"}}
 OPTION: dict[str, Any] = {
@@ -117,6 +119,29 @@ def test_commands_come_before_the_answer_or_behind_it(
 ) -> None:
     told = found("session", answering({"session/new": reply}), tmp_path, "commands")["commands"]
     assert (told.verdict, told.facts) == (verdict, {"names": ["plan"], "place": place})
+
+
+@pytest.mark.parametrize(
+    ("suite", "after", "steps"),
+    [
+        ("session", "second_session", new_session("s3")),
+        ("slash", "inside", turn("NO COMMAND", session="s2")),
+    ],
+)
+def test_commands_that_come_too_late_are_none_in_a_replay_too(
+    tmp_path: Path, suite: str, after: str, steps: list[Step]
+) -> None:
+    late = [*opening(), expect("session/new"), send(COMMANDS), *new_session("s2")[1:], *steps]
+    told = found(suite, script(late), tmp_path, "commands", after, commands_seconds=0.2)
+    assert (told["commands"].verdict, told[after].verdict) == ("absent", "pass")
+
+
+def test_commands_asked_for_again_are_those_of_their_session(put: Put) -> None:
+    prober = put(session)
+    for probe in (session.commands, session.second_session, session.commands):
+        prober.ask(probe)
+    again = next(r.finding for r in prober.results if r.probe is session.commands)
+    assert again.facts == {"names": ["plan", "logout"], "place": "behind the answer"}
 
 
 def test_without_commands_there_are_none(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 from ...acp.fields import as_mapping, mappings, text
 from ...acp.options import session_state
 from ...events import MODE, MODEL
-from ..heard import Update, heard
+from ..ends import said, stop_reason
+from ..heard import COMMANDS, Update, commands_of
 from ..offers import Offer, offers_of
 from ..probe import Finding, NotAsked, probe
 from ..prompts import REPLY
@@ -19,7 +20,6 @@ from ..turns import Answer
 from ..wire import Wire
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-COMMANDS = "available_commands_update"
 END_SECONDS = 60.0
 
 
@@ -82,13 +82,7 @@ async def config_options(agent: Subject) -> Finding:
 async def commands(agent: Subject, *, commands_seconds: float = 2.0) -> Finding:
     wire, _ = await _opened(agent)
     session_id = text(await _told(agent), "sessionId")
-
-    def told() -> list[Update]:
-        updates = heard(wire.recording, "session/new", session_id)
-        return [u for u in updates if u.kind == COMMANDS and u.after <= commands_seconds]
-
-    await wire.until(lambda: bool(told()), commands_seconds)
-    return _commands(told(), commands_seconds)
+    return _commands(await commands_of(wire, session_id, commands_seconds), commands_seconds)
 
 
 @probe(
@@ -124,14 +118,15 @@ async def two_at_once(agent: Subject) -> Finding:
     sessions = [await agent.session() for _ in words]
     turns = [wire.prompt(s, REPLY.format(words=w)) for s, w in zip(sessions, words, strict=True)]
     answers = [await turn.answer(END_SECONDS) for turn in turns]
-    own = [w in t.text for t, w in zip(turns, words, strict=True)]
-    mixed = [o in t.text for t, o in zip(turns, reversed(words), strict=True)]
-    facts = {"stopReasons": [turn.stop_reason for turn in turns], "mixed": any(mixed)}
+    texts = [said(t, a) for t, a in zip(turns, answers, strict=True)]
+    own = [w in each for each, w in zip(texts, words, strict=True)]
+    mixed = [o in each for each, o in zip(texts, reversed(words), strict=True)]
+    facts = {"stopReasons": [stop_reason(answer) for answer in answers], "mixed": any(mixed)}
     if any(mixed):
         return Finding("fail", "what one session says comes in the other", facts)
     if all(own):
         return Finding("pass", "each says its own words in its own session", facts)
-    told = [t.stop_reason or brief(a) for t, a in zip(turns, answers, strict=True)]
+    told = [stop_reason(answer) or brief(answer) for answer in answers]
     ends = f"the first ends {told[0]}, the second {told[1]}"
     return Finding("fallback", f"{ends}; not both say their words", facts)
 

@@ -11,6 +11,8 @@ from typing import Any
 
 from ...acp.fields import mappings, text
 from ..calls import Call, calls_of
+from ..ends import in_words, said, stop_reason
+from ..heard import commands_of
 from ..probe import Finding, probe
 from ..prompts import PLAN, SLASH_INSIDE, UNKNOWN_COMMAND
 from ..subject import Subject
@@ -18,7 +20,6 @@ from ..turns import Answer, Turn
 from ..wire import Wire
 
 ANSWER_SECONDS = 120.0
-COMMANDS_UPDATE = "available_commands_update"
 OFFERED = "plan"
 UNKNOWN, PASSED_ON, INSIDE = "agy-kernel-probe", "PASSED ON", "NO COMMAND"
 
@@ -50,9 +51,9 @@ async def leading(agent: Subject, *, commands_seconds: float = 3.0) -> Finding:
     answer = await turn.answer(ANSWER_SECONDS)
     calls = list(calls_of(wire.recording.frames, session).values())
     did = _done_unasked(agent, calls)
-    facts = {"taken": bool(calls), "stopReason": turn.stop_reason, **did}
+    facts = {"taken": bool(calls), "stopReason": stop_reason(answer), **did}
     if not calls:
-        words = f"it offers /{OFFERED}, and answers it by text alone: {turn.in_words(answer)}"
+        words = f"it offers /{OFFERED}, and answers it by text alone: {in_words(turn, answer)}"
         return Finding("fallback", words, facts)
     wrote = f"files written without asking: {did['written']}, outside its folder: {did['outside']}"
     words = f"it takes /{OFFERED} for itself; {wrote}. A prompt must not begin with / by accident"
@@ -80,23 +81,17 @@ async def inside(agent: Subject) -> Finding:
     turn = wire.prompt(session, SLASH_INSIDE)
     answer = await turn.answer(ANSWER_SECONDS)
     calls = calls_of(wire.recording.frames, session)
-    facts = {"calls": len(calls), "stopReason": turn.stop_reason}
-    if INSIDE in turn.text and not calls:
+    facts = {"calls": len(calls), "stopReason": stop_reason(answer)}
+    if INSIDE in said(turn, answer) and not calls:
         return Finding("pass", "it is text like any other", facts)
-    words = f"it does not do as it is told: {len(calls)} tool calls; {turn.in_words(answer)}"
+    words = f"it does not do as it is told: {len(calls)} tool calls; {in_words(turn, answer)}"
     return Finding("fail", words, facts)
 
 
 async def _offered(agent: Subject, session: str, within: float) -> list[str]:
-    """The names of the commands, which are told behind the answer to ``session/new``."""
-    wire = await agent.wire()
-
-    def told() -> list[Any]:
-        updates = wire.updates.get(session, [])
-        return [u for u in updates if text(u, "sessionUpdate") == COMMANDS_UPDATE]
-
-    await wire.until(lambda: bool(told()), within)
-    return [text(c, "name") for update in told()[:1] for c in mappings(update, "availableCommands")]
+    """The names of the commands, as they are told first."""
+    told = (await commands_of(await agent.wire(), session, within))[:1]
+    return [text(c, "name") for each in told for c in mappings(each.fields, "availableCommands")]
 
 
 async def _put_unknown(agent: Subject) -> tuple[Wire, Turn, Answer]:
@@ -112,11 +107,11 @@ async def _put_unknown(agent: Subject) -> tuple[Wire, Turn, Answer]:
 
 def _unknown_command(wire: Wire, turn: Turn, answer: Answer) -> Finding:
     calls = calls_of(wire.recording.frames, turn.session_id)
-    is_passed_on = PASSED_ON in turn.text and UNKNOWN not in turn.text
-    facts = {"taken": not is_passed_on, "stopReason": turn.stop_reason, "calls": len(calls)}
+    is_passed_on = PASSED_ON in said(turn, answer) and UNKNOWN not in turn.text
+    facts = {"taken": not is_passed_on, "stopReason": stop_reason(answer), "calls": len(calls)}
     if is_passed_on:
         return Finding("pass", "a command that it does not know is passed on to the model", facts)
-    words = f"/{UNKNOWN} does not reach the model: {turn.in_words(answer)}"
+    words = f"/{UNKNOWN} does not reach the model: {in_words(turn, answer)}"
     return Finding("fallback", words, facts)
 
 
