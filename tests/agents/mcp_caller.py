@@ -2,7 +2,8 @@
 
 Run as ``mcp_caller.py FLAG ...``; without flags it does all that can be wanted. The flags are
 ``lists``: no tool is called; ``keeps``: the result is not told; ``headerless``: the headers are
-left out; ``eager``: a session with a dead server is refused; ``other``: it asks about another tool.
+left out; ``eager``: a session with a dead server is refused; ``other``: it asks about another tool;
+``stdio-only``: servers over HTTP are not offered.
 """
 
 import json
@@ -15,7 +16,7 @@ from typing import Any
 FLAGS = set(sys.argv[1:])
 HELLO = {
     "protocolVersion": 1,
-    "agentCapabilities": {"mcpCapabilities": {"http": True}},
+    "agentCapabilities": {"mcpCapabilities": {"http": "stdio-only" not in FLAGS}},
     "agentInfo": {"name": "mcp-caller", "version": "1"},
 }
 OPTIONS = [

@@ -104,7 +104,7 @@ class MemoryEngine:
         self._is_cancelled = False
         self._lost: asyncio.Future[AgentError] = asyncio.get_running_loop().create_future()
         self.info = AgentInfo("memory", "In-memory engine", "1")
-        self.capabilities = Capabilities(load_session=True)
+        self.capabilities = Capabilities(load_session=True, mcp_http=True)
         self.auth_methods: tuple[AuthMethod, ...] = ()
         self.pid: int | None = None
         self.bad_frames: Mapping[str, int] = {}

@@ -15,6 +15,7 @@ import pytest
 
 from agy_kernel.probes import loopback
 from agy_kernel.probes.loopback import HEADER, HttpServer, asked_over_stdio
+from agy_kernel.probes.verdicts import load
 from tests.agents import mcp_caller
 from tests.agents.scripted import expect, fail, hello, opening
 from tests.probes.asked import found, script, simulator, verdicts
@@ -98,12 +99,29 @@ def test_what_is_not_advertised_is_not_sent(tmp_path: Path) -> None:
     told = found("mcp", script(hello(), refusal), tmp_path)
     assert verdicts(told) == {
         "stdio": "fail",
-        "http": "absent",
+        "http": "skipped",
         "header": "absent",
         "dead": "absent",
         "without_headers": "absent",
     }
     assert told["stdio"].words == "session/new got error no servers (-32602)"
+    assert told["http"].words == "HTTP servers are not offered"
+
+
+@pytest.mark.parametrize(
+    ("flags", "gate"),
+    [
+        ((), "pass"),
+        (("stdio-only",), "pass"),
+        (("headerless",), "fallback"),
+        (("lists",), "fallback"),
+    ],
+)
+def test_the_gate_is_about_what_is_offered(
+    flags: tuple[str, ...], gate: str, tmp_path: Path
+) -> None:
+    found("mcp", caller(*flags), tmp_path, "stdio", "http")
+    assert load(tmp_path / "out").gates() == {"F": gate}
 
 
 def test_an_entry_without_headers_may_be_accepted(tmp_path: Path) -> None:

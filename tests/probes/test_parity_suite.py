@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from agy_kernel.probes.engines import EngineKind, Place
 from agy_kernel.probes.probe import Probe, probes_of
 from agy_kernel.probes.suites import cancel, parity
 from agy_kernel.tapes.reading import TapeError
+from tests.agents import scripted
 from tests.probes import memory_engine as engines
 from tests.probes.conftest import Put, verdicts
 from tests.probes.memory_engine import Bridge, Memory, MemoryEngine
@@ -129,6 +131,17 @@ def test_no_tool_is_called_where_no_bridge_is_configured(put: Put) -> None:
     prober = put(parity, bridge=None)
     prober.ask(parity.tool_round_trip)
     assert found(prober) == [("skipped", "no bridge is configured", {})]
+
+
+def test_no_tool_is_called_where_no_http_server_is_taken(put: Put, tmp_path: Path) -> None:
+    agent = shlex.join(scripted.command(*scripted.opening()))
+    prober = put(parity, agent, live=True, out=tmp_path / "out")
+    prober.ask(parity.tool_round_trip)
+    assert found(prober) == [("skipped", "HTTP servers are not offered", {})]
+    prober.close()
+    replayed = put(parity, replay=tmp_path / "out" / "parity.jsonl")
+    replayed.ask(parity.tool_round_trip)
+    assert found(replayed) == found(prober)
 
 
 # -- another engine

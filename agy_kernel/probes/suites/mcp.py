@@ -15,6 +15,7 @@ from ...acp.fields import as_mapping, mappings, text
 from ...acp.results import capabilities
 from .. import loopback
 from ..calls import asked_about, is_only_of_server
+from ..ends import said
 from ..loopback import HEADER, TOOL, HttpServer, asked_over_stdio, echoed
 from ..probe import Finding, NotAsked, probe
 from ..prompts import CALL
@@ -33,6 +34,7 @@ ASKS = f"session/new with it; a prompt to call its tool {TOOL}, which alone is a
     "Is an MCP server reached that is a program?",
     sends=f"a stdio server to {ASKS}",
     looks_at="what the server was asked, and whether the answer holds the tool's result",
+    gate="F",
     prompts=1,
 )
 async def stdio(agent: Subject) -> Finding:
@@ -55,7 +57,7 @@ async def stdio(agent: Subject) -> Finding:
 async def http(agent: Subject) -> Finding:
     await agent.wire()
     if not capabilities(agent.hello).mcp_http:
-        return NOT_ADVERTISED
+        raise NotAsked("HTTP servers are not offered")
     return _reached(*await _over_http(agent))
 
 
@@ -156,8 +158,7 @@ async def _called(agent: Subject, server: Mapping[str, Any]) -> tuple[Answer, st
 
     prompt = CALL.format(tool=TOOL, server=NAME, text=TEXT)
     turn = wire.prompt(session, prompt, allow=is_tool)
-    await turn.answer(ANSWER_SECONDS)
-    return opened, turn.text
+    return opened, said(turn, await turn.answer(ANSWER_SECONDS))
 
 
 def _reached(opened: Answer, said: str, asked: list[str], refused: int = 0) -> Finding:

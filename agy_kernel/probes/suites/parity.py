@@ -110,6 +110,9 @@ async def serialization(engine: Partner) -> Finding:
 async def tool_round_trip(engine: Partner) -> Finding:
     async with engine.bridge() as bridge:
         talk = await engine.talk(servers={bridge.name: bridge.server})
+        await talk.open()
+        if bridge.server.type == "http" and not _takes_http(talk):
+            raise NotAsked("HTTP servers are not offered")
         prompt = CALL.format(tool=bridge.tool, server=bridge.name, text=TEXT)
         said = await talk.say(prompt, lambda calls: _is_call(calls, bridge)).end()
         calls = engine.observe("calls of the bridge", lambda: bridge.calls)
@@ -250,6 +253,11 @@ def _is_whole(counting: Exchange) -> bool:
 def _rung(talk: Talk) -> str:
     """What was done to the turn last, of all that can be done to stop one."""
     return talk.conversation.rungs.get(talk.conversation.build, "nothing")
+
+
+def _takes_http(talk: Talk) -> bool:
+    running = talk.conversation.engine
+    return running is not None and running.capabilities.mcp_http
 
 
 def _is_call(calls: Sequence[ToolCall], bridge: Bridge) -> bool:
