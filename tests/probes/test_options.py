@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -286,3 +287,24 @@ def test_silence_is_no_switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     agent = answering({"session/new": opened(select("model", "big", "small")), OPTION: SILENCE})
     told = found("options", agent, tmp_path, "model")["model"]
     assert (told.verdict, told.words) == ("fail", f"{OPTION} got no answer in 0.3 s")
+    tape = (tmp_path / "out" / "options.jsonl").read_text(encoding="utf-8")
+    assert chosen_last(tape) == "big"
+
+
+def chosen_last(tape: str) -> str:
+    """The value that an option was set to last."""
+    frames = [json.loads(line).get("msg") for line in tape.splitlines()]
+    sent = [f for f in frames if isinstance(f, dict) and f.get("method") == OPTION]
+    return str(sent[-1]["params"]["value"])
+
+
+def test_what_was_chosen_at_first_is_chosen_again_where_the_load_fails(tmp_path: Path) -> None:
+    table = {
+        "session/new": opened(select("model", "big", "small")),
+        OPTION: result({}),
+        "session/prompt": result({"stopReason": "end_turn"}),
+        "session/load": error(-32603, "no"),
+    }
+    told = found("options", answering(table, **LOADS), tmp_path, "survives_load")["survives_load"]
+    assert (told.verdict, told.words) == ("fail", "session/load got error -32603, “no”")
+    assert chosen_last((tmp_path / "out" / "options.jsonl").read_text(encoding="utf-8")) == "big"

@@ -134,6 +134,14 @@ def test_updates_behind_the_answer_are_seen(tmp_path: Path) -> None:
     assert told["usage"].facts["where"] == {"usage_update": ["size", "used"]}
 
 
+def test_an_agent_that_was_ended_since_cannot_be_asked_for_its_order(tmp_path: Path) -> None:
+    steps = [*turn(chunk("1")), expect("session/new"), ["leave", 3]]
+    told = asked(steps, tmp_path, "deltas", "long", "order")
+    assert told["long"].verdict == "fail"
+    assert told["order"].verdict == "skipped"
+    assert told["order"].words == "the agent that has answered it was ended meanwhile"
+
+
 def test_tokens_in_meta_are_found_as_gemini_tells_them(tmp_path: Path) -> None:
     quota = {"token_count": {"input_tokens": 7, "output_tokens": 9}, "model_usage": []}
     told = asked(turn(chunk("1"), _meta={"quota": quota, "attempts": 1}), tmp_path, "usage")

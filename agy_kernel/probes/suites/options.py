@@ -6,6 +6,7 @@ when the session is loaded again.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -17,6 +18,7 @@ from ..probe import Finding, NotAsked, probe
 from ..prompts import REPLY
 from ..refusals import brief, is_unknown
 from ..subject import Subject
+from ..turns import Answer
 from ..wire import Wire
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -88,6 +90,7 @@ async def set_model(agent: Subject) -> Finding:
         words = "advertised by `models`, and answers -32601" if advertised else "there is no such"
         return Finding("absent", words, facts)
     if not answer.is_result:
+        await _unless_refused(wire, session_id, legacy, answer)
         return Finding("fail", f"it got {brief(answer)}", facts)
     seen = await _seen(wire, session_id, opened, MODEL)
     await legacy.put_back(wire, session_id)
@@ -133,11 +136,13 @@ async def survives_load(agent: Subject) -> Finding:
     chosen = offer.others[0]
     answer = await offer.choose(wire, session_id, chosen)
     if not answer.is_result:
+        await _unless_refused(wire, session_id, offer, answer)
         raise NotAsked(f"{offer.method} got {brief(answer)}")
     await wire.prompt(session_id, REPLY.format(words="NOTED")).answer(END_SECONDS)
     wire = await agent.start()
     loaded = await agent.open("session/load", {"sessionId": session_id}, LOAD_SECONDS)
     if not loaded.is_result:
+        await _put_back_elsewhere(agent, offer)
         return Finding("fail", f"session/load got {brief(loaded)}")
     await offer.put_back(wire, session_id)
     return _survived(offer, chosen, loaded.fields)
@@ -155,6 +160,19 @@ async def _opened(agent: Subject) -> tuple[Wire, str, Mapping[str, Any]]:
     return await agent.wire(), session_id, answer.fields
 
 
+async def _unless_refused(wire: Wire, session_id: str, offer: Offer, answer: Answer) -> None:
+    """Put back what may have been chosen: an agent that is silent may do it all the same."""
+    if answer.error is None:
+        await offer.put_back(wire, session_id)
+
+
+async def _put_back_elsewhere(agent: Subject, offer: Offer) -> None:
+    """Put back what was chosen in a session that is not there any more, should it be kept."""
+    with contextlib.suppress(NotAsked):
+        wire, session_id, _ = await _opened(agent)
+        await offer.put_back(wire, session_id)
+
+
 async def _switched(agent: Subject, what: str) -> Finding:
     """Another choice, by the protocol's way first."""
     wire, session_id, opened = await _opened(agent)
@@ -165,10 +183,9 @@ async def _switched(agent: Subject, what: str) -> Finding:
     for offer in offers:
         other = offer.others[0]
         answer = await offer.choose(wire, session_id, other)
+        await _unless_refused(wire, session_id, offer, answer)
         if answer.is_result:
-            finding = _taken(offer, other, reported(answer, what), refused)
-            await offer.put_back(wire, session_id)
-            return finding
+            return _taken(offer, other, reported(answer, what), refused)
         refused.append(f"{offer.method} got {brief(answer)}")
     return Finding("fail", "; ".join(refused), {"method": None})
 

@@ -11,7 +11,9 @@ from itertools import pairwise
 from typing import Any
 
 from ...acp.fields import mapping, text
+from .. import ends
 from ..calls import of_session
+from ..ends import stop_reason
 from ..probe import Finding, NotAsked, probe
 from ..prompts import COUNT, PRODUCT, THINK
 from ..subject import Subject
@@ -42,9 +44,13 @@ async def deltas(agent: Subject) -> Finding:
     _, turn, answer = await _counted(agent)
     how, said = _put_together(turn.chunks)
     splits = any(one[-1:].isdigit() and two[:1].isdigit() for one, two in pairwise(turn.chunks))
-    facts = {"how": how, "splitNumbers": splits and how == "deltas", "stopReason": turn.stop_reason}
+    facts = {
+        "how": how,
+        "splitNumbers": splits and how == "deltas",
+        "stopReason": stop_reason(answer),
+    }
     if wrong := _departs(said, LAST):
-        return Finding("fail", f"the text is wrong: {wrong}{_unless_ended(turn, answer)}", facts)
+        return Finding("fail", f"the text is wrong: {wrong}{_unless_ended(answer)}", facts)
     if how != "deltas":
         return Finding("fallback", f"{HOW[how]}; no letter is lost", facts)
     where = "some end" if splits else "none ends"
@@ -63,9 +69,9 @@ async def long(agent: Subject, *, lines: float = 3000.0) -> Finding:
     turn = wire.prompt(session, COUNT.format(last=int(lines)))
     answer = await turn.answer(LONG_SECONDS)
     how, said = _put_together(turn.chunks)
-    facts = {"how": how, "stopReason": turn.stop_reason}
+    facts = {"how": how, "stopReason": stop_reason(answer)}
     if wrong := _departs(said, int(lines)):
-        return Finding("fail", f"the text is wrong: {wrong}{_unless_ended(turn, answer)}", facts)
+        return Finding("fail", f"the text is wrong: {wrong}{_unless_ended(answer)}", facts)
     pace = f"{len(said) / answer.seconds:,.0f} letters a second" if answer.seconds else "at once"
     words = f"{int(lines):,} lines in {answer.seconds:.2f} s, {len(turn.chunks):,} chunks; {pace}"
     return Finding("pass", words, facts)
@@ -80,7 +86,7 @@ async def long(agent: Subject, *, lines: float = 3000.0) -> Finding:
 async def first_text(agent: Subject, *, first_text_seconds: float = 10.0) -> Finding:
     _, turn, answer = await _counted(agent)
     if turn.first_text is None:
-        return Finding("fail", f"no text came{_unless_ended(turn, answer)}")
+        return Finding("fail", f"no text came{_unless_ended(answer)}")
     words = f"{turn.first_text:.2f} s until the first text"
     return Finding("pass" if turn.first_text < first_text_seconds else "fail", words)
 
@@ -92,9 +98,11 @@ async def first_text(agent: Subject, *, first_text_seconds: float = 10.0) -> Fin
     prompts=1,
 )
 async def order(agent: Subject) -> Finding:
-    wire, turn, _ = await _counted(agent)
-    if not (turn.is_answered and wire.alive):
+    wire, turn, answer = await _counted(agent)
+    if answer.is_silent:
         raise NotAsked("the prompt was not answered")
+    if not wire.alive:
+        raise NotAsked("the agent that has answered it was ended meanwhile")
     await wire.ask(BARRIER, {}, BARRIER_SECONDS)
     before, behind = _around_the_answer(wire, turn)
     late = [kind for kind in behind if kind in OF_A_TURN]
@@ -134,11 +142,12 @@ async def thoughts(agent: Subject) -> Finding:
     wire, session = await agent.wire(), await agent.session()
     turn = wire.prompt(session, THINK)
     answer = await turn.answer(ANSWER_SECONDS)
+    message = ends.said(turn, answer)
     chunks = turn.of_kind("agent_thought_chunk")
-    is_right = PRODUCT in turn.text
+    is_right = PRODUCT in message
     facts = {"thoughts": bool(chunks), "rightAnswer": is_right}
     if not is_right:
-        words = f"the answer is wrong: {turn.text[:80]!r}{_unless_ended(turn, answer)}"
+        words = f"the answer is wrong: {message[:80]!r}{_unless_ended(answer)}"
         return Finding("fail", words, facts)
     if not chunks:
         return Finding("absent", f"no thoughts come, and the answer holds {PRODUCT}", facts)
@@ -179,9 +188,9 @@ async def _counted(agent: Subject) -> tuple[Wire, Turn, Answer]:
     return await agent.once("the count", count)
 
 
-def _unless_ended(turn: Turn, answer: Answer) -> str:
+def _unless_ended(answer: Answer) -> str:
     """How the turn ended, for the end of a sentence; nothing where it ended well."""
-    return "" if turn.stop_reason == "end_turn" else f" ({turn.stop_reason or answer.words})"
+    return "" if stop_reason(answer) == "end_turn" else f" ({ends.how(answer)})"
 
 
 # -- what a text is made of
