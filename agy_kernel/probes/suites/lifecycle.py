@@ -12,6 +12,7 @@ from typing import Any
 from ...acp.fields import mappings, text
 from ...acp.results import capabilities
 from ...acp.signin import wants_sign_in
+from ..ends import said, stop_reason
 from ..heard import Update, heard, joined
 from ..probe import Finding, NotAsked, probe
 from ..prompts import RECALL, REMEMBER, REPLY
@@ -60,11 +61,11 @@ async def remembers(agent: Subject) -> Finding:
         raise NotAsked(f"session/load got {brief(answer)}")
     turn = wire.prompt(talk.session_id, RECALL)
     ended = await turn.answer(TURN_SECONDS)
-    facts = {"knows": WORD in turn.text.upper()}
+    facts = {"knows": WORD in said(turn, ended).upper()}
     if facts["knows"]:
         return Finding("pass", "it tells the word that was said before the restart", facts)
-    said = f"{turn.stop_reason or brief(ended)}, without the word"
-    return Finding("fail", f"asked for the word, the turn ends {said}", facts)
+    how = f"{stop_reason(ended) or brief(ended)}, without the word"
+    return Finding("fail", f"asked for the word, the turn ends {how}", facts)
 
 
 @probe(
@@ -96,17 +97,18 @@ async def resume(agent: Subject, *, quiet_seconds: float = 1.0) -> Finding:
 async def list_sessions(agent: Subject) -> Finding:
     talk = await _talk(agent)
     wire = await agent.wire()
-    answer, sessions, pages = await _list(wire, str(agent.folder))
+    answer, mine, pages = await _looked_for(wire, str(agent.folder), talk.session_id)
     advertised = "list" in capabilities(agent.hello).sessions
+    facts: dict[str, Any] = {"advertised": advertised, "listed": mine is not None}
     if not answer.is_result:
         return _refused("session/list", answer, advertised)
-    _, elsewhere, _ = await _list(wire, str(agent.folder / "elsewhere"))
-    mine = next((s for s in sessions if text(s, "sessionId") == talk.session_id), None)
-    by_folder = all(text(s, "sessionId") != talk.session_id for s in elsewhere)
-    facts: dict[str, Any] = {"advertised": advertised, "listed": mine is not None}
-    facts |= {"by_folder": by_folder, "fields": sorted(mine or ()), "pages": pages > 1}
     if mine is None:
+        if text(answer.fields, "nextCursor"):
+            raise NotAsked(f"it is not on the first {pages} pages, and more were left unread")
         return Finding("fail", "the session is not among those of its folder", facts)
+    _, elsewhere, _ = await _looked_for(wire, str(agent.folder / "elsewhere"), talk.session_id)
+    by_folder = elsewhere is None
+    facts |= {"by_folder": by_folder, "fields": sorted(mine), "pages": pages > 1}
     words = f"the session is there, with {', '.join(sorted(mine))}"
     if not by_folder:
         return Finding("fallback", f"{words}; it is listed for another folder too", facts)
@@ -199,7 +201,7 @@ async def load_unknown(agent: Subject) -> Finding:
 async def prompt_unknown(agent: Subject) -> Finding:
     turn = (await agent.wire()).prompt(UNKNOWN, REPLY.format(words="HERE"))
     answer = await turn.answer(ANSWER_SECONDS)
-    return _unknown(answer, turn.stop_reason)
+    return _unknown(answer)
 
 
 # -- a session with something in it
@@ -254,16 +256,18 @@ def _form(told: list[Update], kind: str) -> str:
     return "in chunks" if sum(update.kind == kind for update in told) > 1 else "whole"
 
 
-async def _list(wire: Wire, folder: str) -> tuple[Answer, list[Mapping[str, Any]], int]:
-    """The sessions of a folder, over some pages; the answer is the last page's."""
-    found: list[Mapping[str, Any]] = []
+async def _looked_for(
+    wire: Wire, folder: str, session_id: str
+) -> tuple[Answer, Mapping[str, Any] | None, int]:
+    """A session in the list of a folder, over some pages: the last answer, it, and how many."""
     cursor, pages = dict[str, str](), 0
     while True:
         answer = await wire.ask("session/list", {"cwd": folder, **cursor}, ANSWER_SECONDS)
-        found += mappings(answer.fields, "sessions")
+        listed = mappings(answer.fields, "sessions")
+        found = next((s for s in listed if text(s, "sessionId") == session_id), None)
         pages += 1
         following = text(answer.fields, "nextCursor")
-        if not following or pages == MOST_PAGES:
+        if found is not None or not following or pages == MOST_PAGES:
             return answer, found, pages
         cursor = {"cursor": following}
 
@@ -284,9 +288,9 @@ def _refused(method: str, answer: Answer, advertised: bool) -> Finding:
     return Finding("absent", f"{method} is {words}", facts)
 
 
-def _unknown(answer: Answer, stop_reason: str = "") -> Finding:
+def _unknown(answer: Answer) -> Finding:
     if answer.error is None:
-        how = f" ({stop_reason})" if stop_reason else ""
+        how = f" ({why})" if (why := stop_reason(answer)) else ""
         return Finding("fail", f"no error: it got {brief(answer)}{how}", {"code": None})
     if wants_sign_in(answer.error):
         raise NotAsked(f"it wants a sign-in first: {brief(answer)}")
