@@ -226,4 +226,4 @@ async def _lives_on(agent: Subject, pid: int) -> bool:
         if agent.is_replay or not runs(pid, COMMAND):
             break
         await asyncio.sleep(GLANCE_SECONDS)
-    return agent.observe("the command runs on", lambda: runs(pid, COMMAND))
+    return agent.observe("command that runs on", lambda: runs(pid, COMMAND))
