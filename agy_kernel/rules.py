@@ -105,6 +105,8 @@ def same_again(do: Verdict, facts: Facts) -> Rule | None:
 
 def _is_inside(path: str, rule_path: str) -> bool:
     """Whether a path is another one or lies in it, wherever links lead to."""
+    if "\0" in path:  # names no file, and no system would look at it
+        return False
     outer = Path(os.path.realpath(Path(rule_path).expanduser()))
     inner = Path(os.path.realpath(path))
     return inner == outer or outer in inner.parents

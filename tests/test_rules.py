@@ -38,6 +38,7 @@ MCP = Facts("other", tool="query", server="db")
         (Rule("allow", path="/w/sr"), EDIT, False),
         (Rule("allow", path="/w/src"), RUN, False),
         (Rule("allow", kind="edit", path="/w"), Facts("edit", paths=("/w/../etc/passwd",)), False),
+        (Rule("allow", path="/w"), Facts("edit", paths=("/w/a\0b",)), False),
         (Rule("allow"), EDIT, False),
         (Rule("deny"), EDIT, False),
     ],
