@@ -47,6 +47,9 @@ class Console:
                 timeout=PATIENCE,
             )
             self.prompt()
+            # What a kernel publishes before the console has subscribed is lost.
+            while "subscribed" not in self.run('!echo sub""scribed'):
+                pass
         return self
 
     def __exit__(self, *_: object) -> None:
