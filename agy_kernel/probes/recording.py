@@ -234,7 +234,10 @@ class Told:
         return notes.popleft()
 
     def _add(self, entry: Entry) -> None:
-        self._places.setdefault(entry.direction, Places()).add(entry)
+        places = self._places.setdefault(entry.direction, Places())
+        # A replay sends the members of a batch one by one.
+        for _ in entry.message if isinstance(entry.message, list) else (entry.message,):
+            places.add(entry)
         said = as_mapping(entry.message)
         if entry.direction == NOTE:
             for name, value in said.items():
