@@ -148,13 +148,13 @@ def _is_there(name: str, build: Build) -> bool:
 @contextmanager
 def _living_in(home: Path) -> Iterator[Path]:
     """Everything that is started finds its home, and its temporary files, in a folder."""
-    for folder in (home, home / "bin", home / "tmp"):
+    for folder in (home, home / "bin", home / "scratch"):
         folder.mkdir()
     before = dict(os.environ)
     programs = (home / "bin", Path(sys.executable).parent, real.NODE_MODULES / ".bin")
     path = os.pathsep.join([*map(str, programs), before.get("PATH", os.defpath)])
     kept = {key: before[key] for key in KEPT if key in before}
-    temporary = {"TMPDIR": str(home / "tmp"), "JUPYTER_CONFIG_DIR": str(home / ".jupyter")}
+    temporary = {"TMPDIR": str(home / "scratch"), "JUPYTER_CONFIG_DIR": str(home / ".jupyter")}
     os.environ.clear()
     os.environ.update({**kept, "HOME": str(home), "PATH": path, **temporary})
     tempfile.tempdir = None  # it is looked up anew

@@ -106,7 +106,7 @@ def _libraries() -> tuple[Any, Any]:
         import nbformat
     except ImportError:
         raise AgyError(
-            "nbclient is needed to run notebooks: pip install 'agy-kernel[probe]'."
+            "nbclient and nbformat are needed to run notebooks: pip install nbclient nbformat."
         ) from None
     return nbformat, nbclient
 

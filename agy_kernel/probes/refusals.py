@@ -10,6 +10,8 @@ from ..errors import RequestFailed
 from .turns import Answer
 
 METHOD_NOT_FOUND = -32601
+NO_SESSION = "00000000-0000-4000-8000-000000000000"
+"""The id of a session that there never was."""
 LONGEST = 80
 
 

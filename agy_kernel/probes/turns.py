@@ -148,16 +148,6 @@ class Turn(Request):
         """The agent's message."""
         return "".join(self.chunks)
 
-    @property
-    def stop_reason(self) -> str:
-        """How it ended; empty where it has not, or with an error."""
-        return text(Answer(self._answered, 0).fields, "stopReason")
-
-    def in_words(self, answer: Answer) -> str:
-        """How it ended, and what was said last, for a sentence."""
-        how = self.stop_reason or answer.words
-        return f"{how}, and {self.text[-80:]!r}" if self.text else f"{how}, and no text"
-
     async def until(self, came: Callable[[Turn], bool], within: float) -> bool:
         """Wait until something has come; false where it has not, in time or before the end."""
         try:

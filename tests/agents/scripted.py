@@ -196,14 +196,20 @@ def request(request_id: Any, method: str, params: Any = None) -> Frame:
     return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params or {}}
 
 
-def permission(request_id: Any, call: str = "c1", session: str = SESSION) -> Frame:
-    """A request for leave to run a command, with one way to allow and one to reject."""
+def permission(
+    request_id: Any, call: str = "c1", session: str = SESSION, **tool_call: Any
+) -> Frame:
+    """A request for leave, with one way to allow and one to reject.
+
+    Args:
+        tool_call: what it tells of the call; that of a command unless given.
+    """
     options = [
         {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
         {"optionId": "no", "name": "Reject", "kind": "reject_once"},
     ]
-    tool_call = {"toolCallId": call, "title": "Run it", "kind": "execute", "status": "pending"}
-    params = {"sessionId": session, "toolCall": tool_call, "options": options}
+    told = tool_call or {"title": "Run it", "kind": "execute", "status": "pending"}
+    params = {"sessionId": session, "toolCall": {"toolCallId": call, **told}, "options": options}
     return request(request_id, "session/request_permission", params)
 
 

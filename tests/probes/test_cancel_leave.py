@@ -17,17 +17,13 @@ from tests.agents.scripted import (
     expect,
     expect_response,
     opening,
-    request,
+    permission,
     send,
     turn,
     update,
 )
 from tests.probes.asked import found, script
 
-OPTIONS = [
-    {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
-    {"optionId": "no", "name": "Reject", "kind": "reject_once"},
-]
 RUNS = {"kind": "execute", "title": COMMAND}
 PROMPTED = expect("session/prompt")
 
@@ -36,10 +32,8 @@ def say(**fields: Any) -> Step:
     return send(update("s1", "tool_call", **{"toolCallId": "c1", **fields}))
 
 
-def ask(number: int = 90, /, **fields: Any) -> list[Step]:
-    call = {"toolCallId": "c1", **fields}
-    params = {"sessionId": "s1", "toolCall": call, "options": OPTIONS}
-    return [send(request(number, "session/request_permission", params)), expect_response(number)]
+def ask(number: int = 90, /, **tool_call: Any) -> list[Step]:
+    return [send(permission(number, **tool_call)), expect_response(number)]
 
 
 def stopped(*steps: Step) -> list[Step]:
@@ -66,7 +60,11 @@ def answers(folder: Path) -> list[str]:
     [
         [*ask(**RUNS)],  # gemini-cli tells no more, and never that it runs
         [*ask(rawInput={"command": ["/bin/bash", "-lc", COMMAND]}), say(status="in_progress")],
-        [say(**RUNS, rawInput={"CommandLine": COMMAND}), *ask(), say(status="in_progress")],
+        [
+            say(**RUNS, rawInput={"CommandLine": COMMAND}),
+            *ask(status="pending"),
+            say(status="in_progress"),
+        ],
         [say(status="in_progress", **RUNS)],
     ],
 )

@@ -18,17 +18,13 @@ from tests.agents.scripted import (
     hello,
     new_session,
     opening,
-    request,
+    permission,
     send,
     turn,
 )
 from tests.probes.asked import found, script, verdicts
 
 TAKES = {"agentCapabilities": {"promptCapabilities": {"embeddedContext": True}}}
-OPTIONS = [
-    {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
-    {"optionId": "no", "name": "Reject", "kind": "reject_once"},
-]
 
 
 def taking(*answers: str) -> str:
@@ -93,11 +89,9 @@ def test_a_refused_blob_is_told_with_the_error(tmp_path: Path) -> None:
 def test_only_the_linked_file_may_be_read(
     asked: dict[str, Any], given: str, tmp_path: Path
 ) -> None:
-    tool_call = {"toolCallId": "c1", **asked}
-    params = {"sessionId": "s1", "toolCall": tool_call, "options": OPTIONS}
     steps = [
         expect("session/prompt"),
-        send(request(90, "session/request_permission", params)),
+        send(permission(90, **asked)),
         expect_response(90),
         send(chunk("MAGNOLIA")),
         answer("session/prompt", {"stopReason": "end_turn"}),

@@ -18,6 +18,7 @@ from tests.agents.scripted import (
     expect,
     expect_response,
     opening,
+    permission,
     request,
     save,
     send,
@@ -25,10 +26,6 @@ from tests.agents.scripted import (
 )
 from tests.probes.asked import found, script, simulator, verdicts
 
-OPTIONS = [
-    {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
-    {"optionId": "no", "name": "Reject", "kind": "reject_once"},
-]
 DIFF = {"type": "diff", "path": FILE, "oldText": None, "newText": LINE}
 EDIT = {"kind": "edit", "title": "Write", "content": [DIFF], "locations": [{"path": FILE}]}
 PRINTED = [{"type": "content", "content": {"type": "text", "text": f"{LINE}\n"}}]
@@ -40,12 +37,7 @@ def call(kind: str = "tool_call", /, **fields: Any) -> Frame:
 
 
 def ask(**tool_call: Any) -> list[Step]:
-    params = {
-        "sessionId": "s1",
-        "toolCall": {"toolCallId": "c1", **tool_call},
-        "options": OPTIONS,
-    }
-    return [send(request(90, "session/request_permission", params)), expect_response(90)]
+    return [send(permission(90, **tool_call)), expect_response(90)]
 
 
 def done(**fields: Any) -> Step:
@@ -70,7 +62,7 @@ def test_an_edit_that_tells_all_passes(tmp_path: Path) -> None:
         "edit",
         tmp_path,
         send(call(status="pending", **EDIT)),
-        *ask(),  # all that is known stands in the frame before
+        *ask(status="pending"),  # all that is known stands in the frame before
         save(FILE, f"{LINE}\n"),
         done(),
     )

@@ -46,6 +46,7 @@ WORD = re.compile(r"[^\W\d_]{3,}")
 async def as_notification(agent: Subject, *, cancel_seconds: float = 2.0) -> Finding:
     wire, turn = await _counting(agent)
     wire.notify("session/cancel", {"sessionId": turn.session_id})
+    turn.withdraw()
     return _with_leak(await _ended(wire, turn, cancel_seconds), turn)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...acp.results import capabilities
 from ..calls import asked_about, calls_of
+from ..ends import in_words, said, stop_reason
 from ..probe import Finding, Verdict, probe
 from ..prompts import LINKED, SECRET
 from ..subject import Subject
@@ -73,9 +74,13 @@ async def linked_file(agent: Subject) -> Finding:
     )
     answer = await turn.answer(ANSWER_SECONDS)
     kinds = [call.kind for call in calls_of(wire.recording.frames, session).values()]
-    facts = {"told": "MAGNOLIA" in turn.text, "calls": kinds, "stopReason": turn.stop_reason}
+    facts = {
+        "told": "MAGNOLIA" in said(turn, answer),
+        "calls": kinds,
+        "stopReason": stop_reason(answer),
+    }
     if not facts["told"]:
-        words = f"the link is not followed, so a text has to be embedded; {turn.in_words(answer)}"
+        words = f"the link is not followed, so a text has to be embedded; {in_words(turn, answer)}"
         return Finding("fallback", words, facts)
     how = f"by a tool ({', '.join(kinds)})" if kinds else "without any tool call"
     return Finding("pass", f"the file is read, {how}", facts)
@@ -89,10 +94,10 @@ async def _told(
         return Finding("absent", NOT_ADVERTISED)
     turn = wire.prompt(await agent.session(), *resources, SECRET)
     answer = await turn.answer(ANSWER_SECONDS)
-    facts = {"told": word in turn.text.upper(), "stopReason": turn.stop_reason}
+    facts = {"told": word in said(turn, answer).upper(), "stopReason": stop_reason(answer)}
     if facts["told"]:
         return Finding("pass", f"the answer is {word}, which is right", facts)
-    return Finding(otherwise, f"the answer should be {word}; {turn.in_words(answer)}", facts)
+    return Finding(otherwise, f"the answer should be {word}; {in_words(turn, answer)}", facts)
 
 
 def _resource(uri: str, **content: str) -> dict[str, Any]:

@@ -15,13 +15,12 @@ from ...errors import AgentError
 from ..offers import CONFIG_OPTIONS, OPTION
 from ..probe import Finding, NotAsked, probe
 from ..prompts import REPLY
-from ..refusals import METHOD_NOT_FOUND, brief, is_unknown, named_in
+from ..refusals import METHOD_NOT_FOUND, NO_SESSION, brief, is_unknown, named_in
 from ..subject import Subject
 from ..turns import Answer
 
 INVALID_PARAMS, NOT_FOUND = -32602, -32002
 NOTHING = "agy-kernel-probe"
-UNKNOWN = "00000000-0000-4000-8000-000000000000"
 UNKNOWN_METHOD = "session/agy_kernel_probe"
 LOOKS = "the code, and whether data or message names what was wrong"
 
@@ -74,15 +73,15 @@ async def relative_folder(agent: Subject, *, answer_seconds: float = 5.0) -> Fin
 
 @probe(
     "How is a prompt refused for a session that there never was?",
-    sends=f"session/prompt to the session {UNKNOWN}",
+    sends=f"session/prompt to the session {NO_SESSION}",
     looks_at=f"{LOOKS}: -32602 or -32002, the session",
     prompts=1,
 )
 async def unknown_session(agent: Subject, *, answer_seconds: float = 5.0) -> Finding:
     prompt = [{"type": "text", "text": REPLY.format(words="HERE")}]
-    params = {"sessionId": UNKNOWN, "prompt": prompt}
+    params = {"sessionId": NO_SESSION, "prompt": prompt}
     answer = await _ask(agent, "session/prompt", params, answer_seconds)
-    return _judged(answer, (INVALID_PARAMS, NOT_FOUND), "session", "sessionId", UNKNOWN)
+    return _judged(answer, (INVALID_PARAMS, NOT_FOUND), "session", "sessionId", NO_SESSION)
 
 
 @probe(

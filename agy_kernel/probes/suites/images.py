@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...acp.results import capabilities
+from ..ends import in_words, said, stop_reason
 from ..pictures import named_in, picture
 from ..probe import Finding, probe
 from ..prompts import COLOUR, SEVERAL, TWO_TONE, WHICH
@@ -64,11 +65,11 @@ async def among_texts(agent: Subject) -> Finding:
     if shown is None:
         return NOT_ADVERTISED
     turn, answer = shown
-    letters = sorted(set(re.findall(r"\b[AB]\b", turn.text)))
-    facts = {"letters": letters, "stopReason": turn.stop_reason}
+    letters = sorted(set(re.findall(r"\b[AB]\b", said(turn, answer))))
+    facts = {"letters": letters, "stopReason": stop_reason(answer)}
     if letters == ["B"]:
         return Finding("pass", "it names B, which is right", facts)
-    return Finding("fail", f"it should name B; {turn.in_words(answer)}", facts)
+    return Finding("fail", f"it should name B; {in_words(turn, answer)}", facts)
 
 
 async def _named(agent: Subject, right: list[str], *parts: str | Mapping[str, Any]) -> Finding:
@@ -76,11 +77,11 @@ async def _named(agent: Subject, right: list[str], *parts: str | Mapping[str, An
     if shown is None:
         return NOT_ADVERTISED
     turn, answer = shown
-    named = named_in(turn.text)
-    facts = {"named": named, "stopReason": turn.stop_reason}
+    named = named_in(said(turn, answer))
+    facts = {"named": named, "stopReason": stop_reason(answer)}
     if named == right:
         return Finding("pass", f"it names {', '.join(named)}, which is right", facts)
-    return Finding("fail", f"it should name {', '.join(right)}; {turn.in_words(answer)}", facts)
+    return Finding("fail", f"it should name {', '.join(right)}; {in_words(turn, answer)}", facts)
 
 
 async def _shown(agent: Subject, *parts: str | Mapping[str, Any]) -> tuple[Turn, Answer] | None:

@@ -16,13 +16,12 @@ from ..ends import said, stop_reason
 from ..heard import Update, heard, joined
 from ..probe import Finding, NotAsked, probe
 from ..prompts import RECALL, REMEMBER, REPLY
-from ..refusals import brief, is_unknown, named_in
+from ..refusals import NO_SESSION, brief, is_unknown, named_in
 from ..subject import Subject
 from ..turns import Answer, Turn
 from ..wire import Wire
 
 WORD = "PELICAN"
-UNKNOWN = "00000000-0000-4000-8000-000000000000"
 SHARED = "the prompt of the first probe that is asked serves several"
 TURN_SECONDS, LOAD_SECONDS, ANSWER_SECONDS = 60.0, 120.0, 30.0
 CHUNKS = {"user_message_chunk": "user", "agent_message_chunk": "agent"}
@@ -181,12 +180,12 @@ async def delete(agent: Subject) -> Finding:
 
 @probe(
     "Is it an error to load a session that there never was?",
-    sends=f"session/load of the session {UNKNOWN}",
+    sends=f"session/load of the session {NO_SESSION}",
     looks_at="the error's code, and whether it names the session",
 )
 async def load_unknown(agent: Subject) -> Finding:
     await agent.wire()
-    answer = await agent.open("session/load", {"sessionId": UNKNOWN}, ANSWER_SECONDS)
+    answer = await agent.open("session/load", {"sessionId": NO_SESSION}, ANSWER_SECONDS)
     if is_unknown(answer.error):
         return _refused("session/load", answer, capabilities(agent.hello).load_session)
     return _unknown(answer)
@@ -194,12 +193,12 @@ async def load_unknown(agent: Subject) -> Finding:
 
 @probe(
     "Is it an error to prompt a session that there never was?",
-    sends=f"session/prompt to the session {UNKNOWN}",
+    sends=f"session/prompt to the session {NO_SESSION}",
     looks_at="the error's code, and whether it names the session",
     prompts=1,
 )
 async def prompt_unknown(agent: Subject) -> Finding:
-    turn = (await agent.wire()).prompt(UNKNOWN, REPLY.format(words="HERE"))
+    turn = (await agent.wire()).prompt(NO_SESSION, REPLY.format(words="HERE"))
     answer = await turn.answer(ANSWER_SECONDS)
     return _unknown(answer)
 
@@ -294,7 +293,7 @@ def _unknown(answer: Answer) -> Finding:
         return Finding("fail", f"no error: it got {brief(answer)}{how}", {"code": None})
     if wants_sign_in(answer.error):
         raise NotAsked(f"it wants a sign-in first: {brief(answer)}")
-    place = named_in(answer.error, UNKNOWN, "sessionId", "session")
+    place = named_in(answer.error, NO_SESSION, "sessionId", "session")
     facts = {"code": answer.error.code, "named_in": place}
     words = f"{brief(answer)}; {place or 'nothing'} names the session"
     return Finding("pass" if place else "fallback", words, facts)

@@ -17,6 +17,7 @@ from ..calls import is_only_of_server
 from ..partner import Partner
 from ..probe import Finding, NotAsked, probe
 from ..prompts import CALL, COUNT, FAILURE, RECALL, REMEMBER, REPLY
+from ..refusals import NO_SESSION
 from ..talk import Exchange, Talk
 
 SUBJECT = Partner
@@ -24,7 +25,6 @@ SUBJECT = Partner
 WORD, AGAIN, SECOND, SWITCHED = "kingfisher", "STILL HERE", "SECOND IN LINE", "SWITCHED"
 TEXT = "heron"
 LONG = 3000
-UNKNOWN = "00000000-0000-4000-8000-000000000000"
 BEGIN_SECONDS, LET_GO_SECONDS = 60.0, 2.0
 
 
@@ -298,11 +298,11 @@ async def _choose(talk: Talk, wanted: dict[str, str]) -> str:
 
 async def _in_no_session(engine: Partner) -> str:
     """What is said where a session is to go on that there is not."""
-    talk = await engine.talk(UNKNOWN)
+    talk = await engine.talk(NO_SESSION)
     said = await talk.ask(REPLY.format(words=AGAIN))
     if said.problem is not None:
         return _seen(said)
-    is_told = bool(said.warnings) and talk.conversation.session_id != UNKNOWN
+    is_told = bool(said.warnings) and talk.conversation.session_id != NO_SESSION
     return "a warning, and a new session" if is_told else SILENCE
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from ...acp.fields import as_mapping, mapping, text
 from ..calls import ANNOUNCED, PERMISSION, Call, asked_about, calls_of
+from ..ends import in_words, said, stop_reason
 from ..probe import Finding, NotAsked, probe
 from ..prompts import CREATE, READ, RUN
 from ..subject import Subject
@@ -44,11 +45,11 @@ async def edit(agent: Subject) -> Finding:
         "diff": sorted({key for call in edits for diff in _diffs(call) for key in diff}),
         "superseded": _is_superseded(edits),
         "file": held.strip() == LINE,
-        "stopReason": turn.stop_reason,
+        "stopReason": stop_reason(answer),
     }
     if LINE not in held:
         what = f"the file holds {held[:40]!r}" if held else "the file is not there"
-        return Finding("fail", f"{what}; {turn.in_words(answer)}", facts)
+        return Finding("fail", f"{what}; {in_words(turn, answer)}", facts)
     asked = _how_asked(calls) + (SUPERSEDED if facts["superseded"] else "")
     if missing := _missing(edits):
         return Finding("fallback", f"not told: {', '.join(missing)}; {asked}", facts)
@@ -66,7 +67,11 @@ async def denied(agent: Subject) -> Finding:
     calls = calls_of(wire.recording.frames, turn.session_id).values()
     refused = [call.status for call in calls if call.was_asked]
     written = agent.observe("the refused file is there", (agent.folder / DENIED_FILE).exists)
-    facts = {"stopReason": turn.stop_reason, "statuses": refused, "answered": _given(turn, calls)}
+    facts = {
+        "stopReason": stop_reason(answer),
+        "statuses": refused,
+        "answered": _given(turn, calls),
+    }
     if written:
         how = "although it was refused" if refused else "without asking"
         return Finding("fail", f"the file was written {how}", facts)
@@ -75,7 +80,7 @@ async def denied(agent: Subject) -> Finding:
     if not refused:
         raise NotAsked(f"it asked for no permission: it said {turn.text[:80]!r}")
     last = ", ".join(status or "without a status" for status in refused)
-    words = f"no file; the refused call is left {last}; {turn.in_words(answer)}"
+    words = f"no file; the refused call is left {last}; {in_words(turn, answer)}"
     return Finding("pass" if answer.is_result else "fallback", words, facts)
 
 
@@ -96,9 +101,9 @@ async def command(agent: Subject) -> Finding:
     calls = list(calls_of(wire.recording.frames, session).values())
     own = [call for call in calls if call.command == COMMAND]
     where = sorted({place for call in own for place in _places_of_output(call)})
-    facts = {**_shapes(calls), "output": where, "stopReason": turn.stop_reason}
+    facts = {**_shapes(calls), "output": where, "stopReason": stop_reason(answer)}
     if not where and "completed" not in (call.status for call in own):
-        return Finding("fail", f"it did not run: {turn.in_words(answer)}", facts)
+        return Finding("fail", f"it did not run: {in_words(turn, answer)}", facts)
     if not where:
         return Finding("fallback", f"its output is told nowhere; {_how_asked(calls)}", facts)
     return Finding("pass", f"its output is in {', '.join(where)}; {_how_asked(calls)}", facts)
@@ -121,9 +126,9 @@ async def read(agent: Subject) -> Finding:
     )
     answer = await turn.answer(ANSWER_SECONDS)
     calls = list(calls_of(wire.recording.frames, session).values())
-    facts = {**_shapes(calls), "stopReason": turn.stop_reason}
-    if KNOWN not in turn.text:
-        return Finding("fail", f"it was not read: {turn.in_words(answer)}", facts)
+    facts = {**_shapes(calls), "stopReason": stop_reason(answer)}
+    if KNOWN not in said(turn, answer):
+        return Finding("fail", f"it was not read: {in_words(turn, answer)}", facts)
     kinds = ", ".join(call.kind or "no kind" for call in calls)
     told = f"told as {kinds}; {_how_asked(calls)}" if calls else "no call is told"
     return Finding("pass" if calls else "fallback", f"it was read; {told}", facts)
