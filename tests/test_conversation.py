@@ -570,11 +570,10 @@ async def test_the_late_end_of_an_old_process_does_not_touch_the_new_one() -> No
     second = [*hello(), *LOADED, *turn("two"), *turn("three")]
     async with talking([*stays, scripted.pause()], second) as talk:
         await talk.ask().error()
+        (farewell,) = talk.conversation._processes._farewells
         assert (await talk.turn()).text == "two"
         pid = talk.pid
-        await asyncio.wait(
-            talk.conversation._processes._farewells, return_when=asyncio.FIRST_COMPLETED
-        )
+        await farewell
         cell = await talk.turn()
         assert (cell.text, cell.notices, talk.pid) == ("three", [], pid)
 
