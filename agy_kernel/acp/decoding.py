@@ -22,6 +22,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # A string without an end takes the whole rest: looking for another one would take for ever.
 STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 BRACKETS = re.compile(rb"[\[{]+|[\]}]+")
+DECODER = json.JSONDecoder()
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 MEMBER = re.compile(r'\s*[{,]\s*("(?:[^"\\]|\\.)*")\s*:\s*')
 LAST_MEMBERS = re.compile(
@@ -44,7 +45,7 @@ def decode(line: bytes) -> tuple[Any, bool]:
         line = b"".join(_shallow(line))
     text = line.decode("utf-8", "replace")
     try:
-        return json.loads(text), not is_deep
+        return DECODER.decode(text), not is_deep
     except json.JSONDecodeError:
         raise
     except ValueError:
@@ -94,10 +95,9 @@ def _readable(members: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
 
 
 def _first_members(text: str) -> Iterator[tuple[str, Any]]:
-    decoder = json.JSONDecoder()
     at = 0
     while member := MEMBER.match(text, at):
-        value, at = decoder.raw_decode(text, member.end())
+        value, at = DECODER.raw_decode(text, member.end())
         if at < len(text):  # or a number may have been cut
             yield json.loads(member[1]), value
 

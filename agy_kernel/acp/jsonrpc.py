@@ -239,11 +239,16 @@ class Peer:
             self._stray(line)
             return
         self._tape.received(line, is_common)
-        frames = message if isinstance(message, list) else [message]
-        for frame in frames:
-            if isinstance(frame, dict):
-                self._dispatch(frame, line)
-        if not all(isinstance(frame, dict) for frame in frames):
+        if isinstance(message, dict):
+            self._dispatch(message, line)
+        else:
+            self._batch(message if isinstance(message, list) else [message], line)
+
+    def _batch(self, members: list[Any], line: bytes) -> None:
+        for member in members:
+            if isinstance(member, dict):
+                self._dispatch(member, line)
+        if not all(isinstance(member, dict) for member in members):
             self._stray(line)
 
     def _dispatch(self, message: dict[str, Any], line: bytes) -> None:
