@@ -5,10 +5,12 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest import mock
 
 import jupyter_kernel_test
 from jupyter_client.manager import start_new_kernel
 
+from tests.support.front_end import PATIENCE
 from tests.support.kernels import SIMULATOR, isolated, one_start_at_a_time
 
 
@@ -59,6 +61,13 @@ class TestAntigravity(jupyter_kernel_test.KernelTests):  # type: ignore[misc]  #
     def tearDownClass(cls) -> None:
         super().tearDownClass()
         cls.place.cleanup()
+
+    def execute_helper(self, *arguments: Any, **options: Any) -> Any:
+        """As Jupyter's, which gives each message on IOPub 0.1 s to come."""
+        channel = self.kc.iopub_channel
+        get_msg = channel.get_msg
+        with mock.patch.object(channel, "get_msg", lambda timeout: get_msg(timeout=PATIENCE)):
+            return super().execute_helper(*arguments, **options)
 
 
 class TestWelcome(jupyter_kernel_test.IopubWelcomeTests):  # type: ignore[misc]  # as above

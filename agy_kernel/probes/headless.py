@@ -49,7 +49,8 @@ def execute(suite: str, folder: Path, parameters: Mapping[str, Any], on_verdict:
         kernel_name=KERNEL,
         timeout=None,  # a probe has an end of its own
         resources={"metadata": {"path": str(folder)}},
-        extra_arguments=["--log-level=ERROR"],  # or ipykernel warns of plain TCP on loopback
+        # Or ipykernel warns of plain TCP on loopback, and tells of the interrupt that ends it.
+        extra_arguments=["--log-level=CRITICAL"],
         on_cell_executed=lambda cell, **_: _tell(cell, on_verdict),
     )
     try:
