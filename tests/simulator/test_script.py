@@ -39,6 +39,16 @@ async def test_ten_thousand_chunks_all_arrive(wire: Wire, cwd: Path) -> None:
     assert wire.chunks() == ["abcd"] * 10_000
 
 
+async def test_waiting_for_a_file_ends_with_it(wire: Wire, cwd: Path) -> None:
+    session = await wire.open(cwd)
+    steps = [{"text": "a"}, {"wait": "go"}, {"text": "b"}]
+    prompt = wire.begin(session, f"SIM: {json.dumps(steps)}")
+    await wire.until(lambda _: wire.text == "a")
+    (cwd / "go").touch()
+    await wire.response(prompt)
+    assert wire.text == "ab"
+
+
 async def test_tool_calls_and_updates_as_given(wire: Wire, cwd: Path) -> None:
     session = await wire.open(cwd)
     plan = {"sessionUpdate": "plan", "entries": []}

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 from ...errors import RequestFailed
@@ -99,11 +100,14 @@ async def _write(turn: Turn, name: str, step: Step) -> None:
     await write_file(turn, path, read(path), step.get("text", ""))
 
 
-async def _wait(_: Turn, seconds: float | None, __: Step) -> None:
-    if seconds is None:
+async def _wait(turn: Turn, until: float | str | None, _: Step) -> None:
+    if until is None:
         await asyncio.Event().wait()
+    elif isinstance(until, str):
+        while not Path(turn.session.cwd, until).exists():  # noqa: ASYNC110, ASYNC240
+            await asyncio.sleep(0.01)
     else:
-        await asyncio.sleep(seconds)
+        await asyncio.sleep(until)
 
 
 async def _raw(turn: Turn, line: str, _: Step) -> None:
