@@ -11,7 +11,8 @@ import jupyter_kernel_test
 from jupyter_client.manager import start_new_kernel
 
 from tests.support.front_end import PATIENCE
-from tests.support.kernels import SIMULATOR, isolated, one_start_at_a_time
+from tests.support.kernels import SIMULATOR, isolated
+from tests.support.starts import one_start_at_a_time
 
 
 class TestAntigravity(jupyter_kernel_test.KernelTests):  # type: ignore[misc]  # it is untyped
@@ -66,7 +67,11 @@ class TestAntigravity(jupyter_kernel_test.KernelTests):  # type: ignore[misc]  #
         """As Jupyter's, which gives each message on IOPub 0.1 s to come."""
         channel = self.kc.iopub_channel
         get_msg = channel.get_msg
-        with mock.patch.object(channel, "get_msg", lambda timeout: get_msg(timeout=PATIENCE)):
+
+        def patient(timeout: float) -> Any:
+            return get_msg(timeout=max(timeout, PATIENCE))
+
+        with mock.patch.object(channel, "get_msg", patient):
             return super().execute_helper(*arguments, **options)
 
 

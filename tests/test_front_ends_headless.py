@@ -10,7 +10,8 @@ import pytest
 
 from agy_kernel.display.footer import RECORD_TYPE
 from tests.support import saved
-from tests.support.kernels import isolated, one_start_at_a_time, sim
+from tests.support.kernels import isolated, sim
+from tests.support.starts import one_start_at_a_time
 
 HOW_TO_ALLOW = "AGY_PERMISSIONS=allow, set before the kernel starts, would allow it"
 REFUSAL = sim({"text": "half an answer"}, {"stop": "refusal"})

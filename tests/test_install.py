@@ -16,6 +16,7 @@ from jupyter_client.kernelspec import KernelSpecManager
 from agy_kernel import __version__, cli, kernelspecs
 from agy_kernel.install import place
 from agy_kernel.kernelspecs import Spec, examined, installed, stale
+from tests.support.starts import one_start_at_a_time
 
 LOGOS = {"logo-32x32.png", "logo-64x64.png", "logo-svg.svg"}
 
@@ -98,13 +99,14 @@ def test_kernel_of_another_environment_starts_from_its_jupyter(home: Path) -> No
     libraries = os.pathsep.join(path for path in sys.path if path.endswith("site-packages"))
     own = {k: v for k, v in os.environ.items() if not k.startswith("JUPYTER")}
     environment = own | {"PYTHONPATH": libraries, "HOME": str(home), "JUPYTER_PREFER_ENV_PATH": "1"}
-    asked = subprocess.run(
-        [str(other / "bin/python"), "-c", ASK_KERNEL],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    with one_start_at_a_time():
+        asked = subprocess.run(
+            [str(other / "bin/python"), "-c", ASK_KERNEL],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
     language, folder, python = json.loads(asked.stdout)
     assert language == "antigravity"
     assert Path(folder).is_relative_to(other)

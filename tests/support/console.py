@@ -9,7 +9,8 @@ from typing import Any
 
 import pexpect
 
-from tests.support.kernels import isolated, one_start_at_a_time
+from tests.support.kernels import isolated
+from tests.support.starts import one_start_at_a_time
 
 PATIENCE = 30  # seconds for anything that is waited for
 ESCAPE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07]*\x07|[@-_=>])"

@@ -10,9 +10,11 @@ import zmq
 from jupyter_client.blocking.client import BlockingKernelClient
 
 from tests.support.notebook import Cell, Json, Notebook, Question
+from tests.support.stopwatch import Stopwatch
 
 T = TypeVar("T")
 PATIENCE = 20.0  # seconds for anything that a test waits for
+FAREWELL = 3.0  # seconds; one that was killed says none
 LOOK_AGAIN = 0.05  # seconds; a condition may be about processes, files or the wire
 
 
@@ -29,11 +31,12 @@ class FrontEnd:
         self._seen_views: set[str] = set()
         self._replies: dict[str, Json] = {}
         self._asker: Json | None = None
+        self._said_farewell = False
 
     def connect(self, client: BlockingKernelClient) -> None:
         """Open the channels to a kernel, in place of those to the last one."""
         self.disconnect()
-        self._client = client
+        self._client, self._said_farewell = client, False
         client.start_channels(hb=False)
 
     def disconnect(self) -> None:
@@ -182,14 +185,14 @@ class FrontEnd:
         Raises:
             TimeoutError: it does not; says what was seen.
         """
-        end = time.monotonic() + timeout
+        watch = Stopwatch()
         while not (value := condition()):
-            self._hear_next(LOOK_AGAIN)
-            if time.monotonic() > end:
+            # What has come in time counts, however late it is looked at.
+            if not self.hear_next(LOOK_AGAIN) and watch.seconds > timeout:
                 raise TimeoutError(f"{what} did not come within {timeout} s\n{self.account()}")
         return value
 
-    def _hear_next(self, timeout: float) -> bool:
+    def hear_next(self, timeout: float) -> bool:
         """Take what comes next on any channel; false when nothing does in time."""
         client = self._channels
         channels = {"iopub": client.iopub_channel, "shell": client.shell_channel}
@@ -206,8 +209,9 @@ class FrontEnd:
         return bool(ready)
 
     def hear_rest(self) -> None:
-        """Take what is still on its way from a kernel that has ended."""
-        while self._hear_next(0.1):
+        """Take what is still on its way from a kernel that has ended; its farewell is the last."""
+        watch = Stopwatch()
+        while (self.hear_next(0.1) or not self._said_farewell) and watch.seconds < FAREWELL:
             pass
 
     def _hear(self, channel: str, message: Json) -> None:
@@ -215,6 +219,7 @@ class FrontEnd:
         cell = self.notebook.cells.get(parent)
         if channel == "iopub":
             self.notebook.hear(message)
+            self._said_farewell |= message["msg_type"] == "shutdown_reply"
             self._report_views()
         elif channel == "stdin":
             self._asker = message

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import fcntl
 import itertools
 import json
 import os
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 from jupyter_client.manager import KernelManager
 
-from tests.support.front_end import FrontEnd
+from tests.support.front_end import LOOK_AGAIN, FrontEnd
 from tests.support.notebook import Json
 from tests.support.processes import agents_of, happens_within, watchdogs_of
+from tests.support.starts import one_start_at_a_time
+from tests.support.stopwatch import Stopwatch
 
 SIMULATOR = f"{sys.executable} -m agy_kernel.agents.simulator --chunk-delay 0"
 
@@ -50,6 +50,8 @@ class Kernel(FrontEnd):
         self._manager = KernelManager(
             kernel_name=name, connection_file=str(folder / "connection.json")
         )
+        # A busy kernel is not to be killed as one that hangs: the tests know how long it may take.
+        self._manager.shutdown_wait_time = 40.0
         self._pids: list[int] = []
 
     # -- life
@@ -57,7 +59,8 @@ class Kernel(FrontEnd):
     def __enter__(self) -> Kernel:
         self.cwd.mkdir(parents=True)
         try:
-            self._start()
+            with one_start_at_a_time():
+                self._start()
         except BaseException:
             self._end()
             raise
@@ -72,7 +75,7 @@ class Kernel(FrontEnd):
         self.check_nothing_left()
 
     def _start(self) -> None:
-        with one_start_at_a_time(), (self.folder / "kernel.log").open("a") as log:
+        with (self.folder / "kernel.log").open("a") as log:
             self._manager.start_kernel(env=self._env, cwd=str(self.cwd), stdout=log, stderr=log)
             self._pids.append(self.pid)
             self._connect()
@@ -92,8 +95,9 @@ class Kernel(FrontEnd):
             assert time.monotonic() < end, self.log
             assert self._manager.is_alive(), self.log
             asked.add(self.begin("kernel_info_request"))
-            with suppress(TimeoutError):
-                self.wait(lambda: bool(asked & self.notebook.idle), "kernel_info", timeout=0.3)
+            again = time.monotonic() + 0.3
+            while not asked & self.notebook.idle and time.monotonic() < again:
+                self.hear_next(LOOK_AGAIN)
         self.wait(lambda: any(map(self.reply, asked)), "kernel_info_reply")
         self.notebook.unclaimed.clear()  # whatever the debugger says while it starts
 
@@ -121,18 +125,19 @@ class Kernel(FrontEnd):
 
     def shutdown(self) -> float:
         """End it as Jupyter does; returns the seconds that this took."""
-        begin = time.monotonic()
+        watch = Stopwatch()
         self._manager.shutdown_kernel()
-        seconds = time.monotonic() - begin
+        seconds = watch.seconds
         self.hear_rest()
         return seconds
 
     def restart(self) -> None:
         """End it and start another one, as Jupyter does."""
-        self._manager.shutdown_kernel(restart=True)
-        self.hear_rest()
-        self.notebook.cells.clear()
-        self._start()
+        with one_start_at_a_time():  # the next one has the ports of the last
+            self._manager.shutdown_kernel(restart=True)
+            self.hear_rest()
+            self.notebook.cells.clear()
+            self._start()
 
     @property
     def is_settled(self) -> bool:
@@ -150,6 +155,10 @@ class Kernel(FrontEnd):
             return {p for pid in self._pids for p in agents_of(pid) | watchdogs_of(pid)}
 
         assert happens_within(5, lambda: not left()), f"left behind: {left()}\n{self.log}"
+
+    def let_go(self, name: str) -> None:
+        """End the simulator's step ``{"wait": name}``."""
+        (self.cwd / name).touch()
 
     # -- the wire
 
@@ -223,14 +232,6 @@ def shared_kernel(module_kernel: Kernel) -> Iterator[Kernel]:
     yield module_kernel
     if not module_kernel.is_settled:
         module_kernel.restart()
-
-
-@contextmanager
-def one_start_at_a_time() -> Iterator[None]:
-    """Let nobody else start a kernel meanwhile: ports are chosen before they are bound."""
-    with (Path(tempfile.gettempdir()) / "agy-kernel-tests.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def isolated(folder: Path) -> dict[str, str]:

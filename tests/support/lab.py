@@ -22,6 +22,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
+from tests.support.starts import one_start_at_a_time
+
 CHROMIUM = "/usr/bin/chromium"
 # No sandbox (CI runs as root), no GPU, and nothing in the background that wants a network.
 CHROMIUM_FLAGS = (
@@ -61,7 +63,11 @@ class Lab:
 
     def __enter__(self) -> Lab:
         self._write_settings()
-        port = _free_port()
+        with one_start_at_a_time():
+            self._start(_free_port())
+        return self
+
+    def _start(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}"
         self._process = subprocess.Popen(
             [sys.executable, "-m", self.module, *_options(port, self.root)],
@@ -72,7 +78,6 @@ class Lab:
             start_new_session=True,
         )
         self._wait_until_up()
-        return self
 
     def __exit__(self, *_: object) -> None:
         for kernel in self.api("kernels"):
@@ -207,8 +212,9 @@ class Notebook:
 
     def open(self) -> Notebook:
         """Open it, and wait until its kernel is idle and connected."""
-        self.page.goto(self._lab.address(self.name), wait_until="domcontentloaded")
-        return self.wait_ready()
+        with one_start_at_a_time():
+            self.page.goto(self._lab.address(self.name), wait_until="domcontentloaded")
+            return self.wait_ready()
 
     def wait_ready(self, state: str = "idle") -> Notebook:
         """Wait until the kernel is in a state, and the page shows the notebook."""

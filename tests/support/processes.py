@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agy_kernel.acp.watchdog import MARK_VARIABLE
+from tests.support.stopwatch import Stopwatch
 
 POLL = 0.02  # seconds; there is no event for the end of a process that is not a child of ours
 
@@ -34,8 +35,8 @@ def is_alive(pid: int) -> bool:
 
 def happens_within(seconds: float, condition: Callable[[], bool]) -> bool:
     """Whether a condition of processes becomes true in time."""
-    end = time.monotonic() + seconds
-    while not (done := condition()) and time.monotonic() < end:
+    watch = Stopwatch()
+    while not (done := condition()) and watch.seconds < seconds:
         time.sleep(POLL)
     return done
 
