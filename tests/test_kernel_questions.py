@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.kernels import SIMULATOR, Kernel, StartKernel, sim
 from tests.support.notebook import VIEW, Cell, Json
+from tests.support.stopwatch import Stopwatch
 
 RUN_LS = {
     "toolCallId": "ls",
@@ -95,11 +96,12 @@ def test_kernel_is_busy_after_a_click_and_idle_after_the_cell(kernel: Kernel) ->
 
 
 def test_double_click_sends_one_answer(kernel: Kernel) -> None:
-    cell = kernel.ask(sim(ask("double"), {"wait": 0.3}))
+    cell = kernel.ask(sim(ask("double"), {"wait": "clicked"}))
     question = kernel.question(cell)
     clicks = [kernel.click(question, name) for name in ("Allow", "Allow", "Deny")]
     for click in clicks:
         kernel.handled(click)
+    kernel.let_go("clicked")
     kernel.finish(cell)
     assert outcomes(kernel)["double"] == selected("allow")
     assert "“Allow” by you" in cell.text
@@ -181,9 +183,11 @@ def test_warning_of_the_whole_request_is_shown(kernel: Kernel) -> None:
 
 
 def test_without_a_person_the_answer_is_an_offered_reject_at_once(kernel: Kernel) -> None:
+    kernel.run(sim({"text": "warm"}))
+    watch = Stopwatch()
     cell = kernel.run(sim(ask("nobody")))
+    assert watch.seconds < 1
     assert outcomes(kernel)["nobody"] == selected("deny")
-    assert cell.seconds < 1
     assert cell.status == "ok"
     for words in ("ls -l secrets", "nobody can answer here", "AGY_PERMISSIONS=allow"):
         assert words in cell.text
@@ -202,6 +206,13 @@ def test_without_a_person_a_question_is_cancelled_not_answered(kernel: Kernel) -
 # -- as text
 
 
+def seconds_until_typed(cell: Cell) -> float:
+    """From the widget to the line, by the kernel's clock."""
+    texts = ("waiting for an answer", "1. Allow")
+    widget, line = (next(m.made for m in cell.messages if t in str(m.content)) for t in texts)
+    return (line - widget).total_seconds()
+
+
 @pytest.mark.report(25, 69)
 def test_line_is_asked_for_when_no_view_appears(start_kernel: StartKernel) -> None:
     kernel = start_kernel()
@@ -210,7 +221,7 @@ def test_line_is_asked_for_when_no_view_appears(start_kernel: StartKernel) -> No
     assert "1 to 2" in kernel.asked(cell)
     kernel.shows(cell, "1. Allow")
     assert "$ ls -l secrets" in cell.text, "what would run is in the text too"
-    assert 1.5 < cell.times("1. Allow")[0] - cell.times("waiting for an answer")[0] < 4
+    assert 1.5 < seconds_until_typed(cell) < 10
     for count, nonsense in enumerate(("perhaps", "0", "3", "", "Allow it"), 2):
         kernel.type(nonsense)
         kernel.asked(cell, count)
@@ -222,7 +233,7 @@ def test_line_is_asked_for_when_no_view_appears(start_kernel: StartKernel) -> No
     cell = kernel.ask(sim(ask("by number")))
     kernel.asked(cell)
     kernel.shows(cell, "1. Allow")
-    assert cell.times("1. Allow")[0] - cell.sent < 1, "what is known is not waited for again"
+    assert seconds_until_typed(cell) < 1, "what is known is not waited for again"
     kernel.type("1")
     kernel.finish(cell)
     assert outcomes(kernel)["by number"] == selected("allow")

@@ -31,10 +31,11 @@ def shown_at(cell: Cell, text: str) -> float:
 
 
 def test_text_streams_into_one_output(kernel: Kernel) -> None:
-    cell = kernel.send(sim({"text": "one "}, {"wait": 0.2}, {"text": "two"}))
+    cell = kernel.send(sim({"text": "one "}, {"wait": "two"}, {"text": "two"}))
     kernel.shows(cell, "one ")
     assert "two" not in cell.text
     assert not cell.reply
+    kernel.let_go("two")
     kernel.finish(cell)
     assert cell.status == "ok"
     text, footer = cell.outputs
@@ -136,8 +137,11 @@ def test_turn_that_the_agent_cancels_is_a_one_line_interruption(kernel: Kernel) 
 
 def test_cells_queued_behind_a_failed_one_are_aborted(kernel: Kernel) -> None:
     sent = len(prompts(kernel))
-    failed = kernel.send(sim({"wait": 0.3}, {"stop": "refusal"}))
+    failed = kernel.send(sim({"text": "begun"}, {"wait": "queued"}, {"stop": "refusal"}))
+    kernel.shows(failed, "begun")
     queued = [kernel.send(f"never sent {n}") for n in range(3)]
+    kernel.request("comm_info_request")  # behind the cells, on the same channel
+    kernel.let_go("queued")
     statuses = [kernel.finish(cell).status for cell in (failed, *queued)]
     assert statuses == ["error", "aborted", "aborted", "aborted"]
     assert len(prompts(kernel)) == sent + 1
@@ -193,17 +197,19 @@ def test_session_that_cannot_be_loaded_is_replaced_and_this_is_said(kernel: Kern
 def test_update_after_the_response_is_shown_under_its_cell_while_the_kernel_is_idle(
     kernel: Kernel,
 ) -> None:
-    late = [{"wait": 0.2}, {"text": "and later"}]
+    late = [{"wait": "later"}, {"text": "and later"}]
     cell = kernel.run(sim({"text": "now"}, {"late": late}))
     assert "and later" not in cell.text
+    kernel.let_go("later")
     kernel.shows(cell, "and later")
     assert "now" in cell.text
     assert not kernel.notebook.unclaimed
 
 
 def test_late_tool_call_leaves_the_footer_alone(kernel: Kernel) -> None:
-    late = [{"wait": 0.2}, {"tool": {**READ, "title": "Read late.txt", "status": "completed"}}]
-    cell = kernel.run(sim({"text": "now"}, {"late": late}))
+    tool = {**READ, "title": "Read late.txt", "status": "completed"}
+    cell = kernel.run(sim({"text": "now"}, {"late": [{"wait": "tool"}, {"tool": tool}]}))
+    kernel.let_go("tool")
     kernel.shows(cell, "Read late.txt")
     assert cell.record["stop_reason"] == "end_turn"
     assert "Google Antigravity (simulator)" in cell.text
@@ -212,10 +218,12 @@ def test_late_tool_call_leaves_the_footer_alone(kernel: Kernel) -> None:
 @pytest.mark.parametrize("kind", ["async", "blocking"])
 def test_late_update_is_shown_under_its_cell_while_python_runs(kernel: Kernel, kind: str) -> None:
     text = f"and later, while {kind} code runs"
-    cell = kernel.run(sim({"text": "now"}, {"late": [{"wait": 0.3}, {"chunks": [1, text]}]}))
+    late = [{"wait": f"{kind} runs"}, {"chunks": [1, text]}]
+    cell = kernel.run(sim({"text": "now"}, {"late": late}))
     wait = "await asyncio.sleep(0.02)" if kind == "async" else "time.sleep(0.02)"
     other = kernel.send(
         "%%py\nimport asyncio, pathlib, time\n"
+        f"pathlib.Path('{kind} runs').touch()\n"
         f"while not pathlib.Path('{kind}').exists():\n    {wait}\nprint('python is done')"
     )
     if kind == "async":
@@ -223,7 +231,7 @@ def test_late_update_is_shown_under_its_cell_while_python_runs(kernel: Kernel, k
     else:
         kernel.wait(lambda: any(text in str(f) for f in kernel.wire("a2c")), "the late text")
     assert not other.reply
-    (kernel.cwd / kind).touch()
+    kernel.let_go(kind)
     kernel.finish(other)
     kernel.shows(cell, text)
     assert other.text.strip() == "python is done"
@@ -235,11 +243,14 @@ def test_late_update_of_a_known_tool_call_goes_to_its_cell_while_another_turn_ru
     done = {"toolCallId": "slow", "status": "completed", "title": "Read slow.txt (done)"}
     start = {**READ, "toolCallId": "slow", "status": "in_progress"}
     cell = kernel.run(
-        sim({"tool": start}, {"text": "a"}, {"late": [{"wait": 0.3}, {"tool": done}]})
+        sim({"tool": start}, {"text": "a"}, {"late": [{"wait": "slow"}, {"tool": done}]})
     )
-    other = kernel.send(sim({"text": "other"}, {"wait": 1}))
+    other = kernel.send(sim({"text": "other"}, {"wait": "other"}))
+    kernel.shows(other, "other")
+    kernel.let_go("slow")
     kernel.shows(cell, "Read slow.txt (done)")
     assert not other.reply
+    kernel.let_go("other")
     kernel.finish(other)
     assert "slow" not in other.text
 
