@@ -27,7 +27,7 @@ def grandchild(cell: Cell) -> int:
 def family(kernel: Kernel) -> set[int]:
     """An agent that ignores the end of its stdin and TERM, and a child of it in its own session."""
     child = grandchild(kernel.run(sim({"spawn_grandchild": True})))
-    assert happens_within(2, lambda: child in kernel.agents)  # it has no environment at first
+    assert happens_within(20, lambda: child in kernel.agents)  # it has no environment at first
     assert len(kernel.agents) == 2
     return kernel.agents
 

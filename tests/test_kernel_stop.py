@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import pytest
 from tests.support.kernels import SIMULATOR, Kernel, StartKernel, sim
 from tests.support.notebook import Cell, Json
 from tests.support.processes import happens_within
+from tests.support.stopwatch import Stopwatch
 
 AT_ONCE = 1.0  # seconds, with an agent that honours session/cancel
 AT_LAST = 5.0  # seconds, with any agent
@@ -29,7 +31,7 @@ SILENT: Json = {"wait": None}
 
 
 def during_text(kernel: Kernel) -> Cell:
-    return showing(kernel, "more more more", {"text": "partial "}, *MORE)
+    return showing(kernel, "more more more", {"text": "partial "}, *MORE, SILENT)
 
 
 def during_silence(kernel: Kernel) -> Cell:
@@ -69,15 +71,19 @@ def check_stopped(
     kernel: Kernel, cell: Cell, stop: Callable[[Kernel], None], limit: float
 ) -> float:
     """Stop a cell, and see that it ends as it should; returns the seconds that it took."""
-    begin = time.monotonic()
+    begin, watch = time.monotonic(), Stopwatch()
     stop(kernel)
     kernel.finish(cell)
-    seconds = cell.replied - begin
-    assert seconds < limit
+    assert watch.seconds < limit
     assert cell.status == "error"
     assert cell.error["ename"] == cell.reply["ename"] == "TurnCancelled"
     assert cell.error["traceback"] == ["Interrupted: the turn was stopped."]
-    return seconds
+    return cell.replied - begin
+
+
+def heard_every_stop(kernel: Kernel) -> None:
+    """Wait until no Stop is on its way any more, which could end the next cell."""
+    kernel.request("kernel_info_request", channel="control")
 
 
 # -- an agent that honours session/cancel
@@ -109,6 +115,7 @@ def test_stop_twice_cancels_once(kernel: Kernel) -> None:
     cancels = len(kernel.sent("session/cancel"))
     kernel.interrupt()
     check_stopped(kernel, cell, Kernel.interrupt, AT_ONCE)
+    heard_every_stop(kernel)
     assert len(kernel.sent("session/cancel")) == cancels + 1
     assert kernel.run(sim({"text": "on we go"})).status == "ok"
 
@@ -116,6 +123,7 @@ def test_stop_twice_cancels_once(kernel: Kernel) -> None:
 def test_cells_queued_behind_a_stopped_one_are_aborted(kernel: Kernel) -> None:
     cell = during_silence(kernel)
     queued = kernel.send("never sent")
+    kernel.request("comm_info_request")  # behind the cell, on the same channel
     check_stopped(kernel, cell, Kernel.interrupt, AT_ONCE)
     assert kernel.finish(queued).status == "aborted"
 
@@ -138,6 +146,7 @@ def test_stop_at_any_moment_ends_the_turn_or_finds_it_ended(kernel: Kernel) -> N
         kernel.shows(cell, "partial")
         kernel.interrupt()
         kernel.finish(cell)
+        heard_every_stop(kernel)
         assert cell.error.get("ename") in (None, "TurnCancelled"), cell.text
         assert cell.record["stop_reason"] in ("end_turn", "cancelled")
     assert kernel.run(sim({"text": "on we go"})).status == "ok"
@@ -175,17 +184,17 @@ def test_stop_of_a_command_that_needs_the_agent(
     cell = kernel.send("%agy model")
     kernel.wait(lambda: len(kernel.sent("initialize")) > hellos, "the start of the agent")
     agent = kernel.agent
-    begin = time.monotonic()
+    watch = Stopwatch()
     stop(kernel)
     kernel.finish(cell)
-    assert cell.replied - begin < AT_ONCE
+    assert watch.seconds < AT_ONCE
     assert cell.error["ename"] == "TurnCancelled"
     assert happens_within(2, lambda: agent not in kernel.agents)
 
 
 def test_progress_of_a_slow_start_is_shown(starting_kernel: Kernel) -> None:
     cell = starting_kernel.send("Say hello")
-    starting_kernel.shows(cell, "starting python (1 s)")
+    starting_kernel.wait(lambda: re.search(r"starting python \(\d+ s\)", cell.text), "progress")
     check_stopped(starting_kernel, cell, Kernel.interrupt, AT_ONCE)
 
 
@@ -231,6 +240,9 @@ def test_question_of_an_agent_that_ignores_cancel_is_answered_at_once(
     kernel.shows(cell, "answer: cancelled", AT_ONCE)
     kernel.finish(cell)
     assert cell.error["ename"] == "TurnCancelled"
+    sent = [frame.get("method", frame.get("result")) for frame in kernel.wire("c2a")]
+    answered = sent.index({"outcome": {"outcome": "cancelled"}})
+    assert answered < sent.index("$/cancel_request")
 
 
 # -- nothing to stop
@@ -243,7 +255,7 @@ def test_stop_while_idle_sends_nothing_and_breaks_nothing(
     kernel.run(sim({"text": "warm"}))
     pid, agent, frames = kernel.pid, kernel.agent, len(kernel.wire())
     stop(kernel)
-    kernel.request("kernel_info_request", channel="control")
+    heard_every_stop(kernel)
     assert len(kernel.wire()) == frames
     cell = kernel.run(sim({"wait": 0.2}, {"text": "on we go"}))
     assert cell.status == "ok"
@@ -253,8 +265,8 @@ def test_stop_while_idle_sends_nothing_and_breaks_nothing(
 @pytest.mark.parametrize(
     "code",
     [
-        "%%py\nimport time\nprint('running', flush=True)\ntime.sleep(30)",
-        "!echo running; sleep 30",
+        "%%py\nimport time\nprint('running', flush=True)\ntime.sleep(600)",
+        "!echo running; sleep 600",
     ],
     ids=["python", "shell"],
 )
@@ -266,6 +278,5 @@ def test_stop_of_other_cells_is_ipythons_own(
     kernel.shows(cell, "running")
     stop(kernel)
     kernel.finish(cell)
-    assert cell.replied - cell.sent < 10
     assert len(kernel.wire()) == frames
     assert kernel.run(sim({"text": "on we go"})).status == "ok"
