@@ -108,7 +108,7 @@ def test_unload_ends_the_agent_and_load_brings_another(start_kernel: StartKernel
     kernel.run("%agy Say hello")
     assert kernel.agents
     assert kernel.run("%unload_ext agy_kernel").status == "ok"
-    assert happens_within(1, lambda: not kernel.agents)
+    assert happens_within(2, lambda: not kernel.agents)
     assert "UsageError" in kernel.run("%agy Say hello").text
     assert kernel.run("%load_ext agy_kernel\n%agy Say hello").status == "ok"
     assert kernel.agents
