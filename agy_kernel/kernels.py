@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import psutil
+CLOCK_MOVES = 60.0  # seconds; a process's start is reckoned back from a clock that may be set
 
 
 def this_kernel() -> str:
@@ -17,7 +15,8 @@ def this_kernel() -> str:
     """
     import psutil
 
-    return _name(psutil.Process(os.getpid()))
+    process = psutil.Process(os.getpid())
+    return f"{socket.gethostname()} {process.pid} {process.create_time():.0f}"
 
 
 def runs_elsewhere(name: str) -> int | None:
@@ -25,14 +24,13 @@ def runs_elsewhere(name: str) -> int | None:
     import psutil
 
     host, _, rest = name.partition(" ")
-    pid = rest.partition(" ")[0]
-    if host != socket.gethostname() or not pid.isdecimal() or int(pid) == os.getpid():
+    pid, _, started = rest.partition(" ")
+    if host != socket.gethostname() or not pid.isdecimal() or not started.isdecimal():
+        return None
+    if int(pid) == os.getpid():
         return None
     try:
-        return int(pid) if _name(psutil.Process(int(pid))) == name else None
+        moved = abs(psutil.Process(int(pid)).create_time() - int(started))
     except psutil.Error:
         return None
-
-
-def _name(process: psutil.Process) -> str:
-    return f"{socket.gethostname()} {process.pid} {process.create_time():.0f}"
+    return int(pid) if moved <= CLOCK_MOVES else None
