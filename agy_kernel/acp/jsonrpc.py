@@ -32,7 +32,9 @@ log = logging.getLogger(__name__)
 READ_SIZE = 256 * 1024
 STRAYS, STRAY_BYTES = 12, 400
 LOOKED_AT = 16_000  # bytes of a stray line
-STRAGGLERS = 1.0  # seconds without a byte from a side that has stopped reading
+# Seconds without a byte from a side that has stopped reading. They are counted in parts: where all
+# of us stood still, one of them passes, and after it we read.
+STRAGGLERS, PARTS = 1.0, 5
 
 
 class Reader(Protocol):
@@ -218,12 +220,11 @@ class Peer:
 
     async def _read_stragglers(self) -> None:
         """A process that ends closes its stdin too: what it wrote before is read first."""
-        reader = self._tasks[0]
-        while not reader.done():
+        reader, quiet = self._tasks[0], 0
+        while not reader.done() and quiet < PARTS:
             before = self._reads
-            await asyncio.wait((reader,), timeout=STRAGGLERS)
-            if self._listening and self._reads == before:
-                return
+            await asyncio.wait((reader,), timeout=STRAGGLERS / PARTS)
+            quiet = quiet + 1 if self._listening and self._reads == before else 0
 
     def _frame(self, line: Line) -> None:
         if isinstance(line, Torn):
