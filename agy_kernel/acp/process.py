@@ -177,6 +177,8 @@ class AgentProcess:
     async def epitaph(self, why: str) -> AgentExited:
         """Say how the agent ended, waiting a second at most for its exit status."""
         await _happens_within(STATUS_GRACE, self._pipes.exited)
+        if self.is_dead:  # and the loop is about to be told
+            await self.wait_exited()
         # A descendant that holds stderr open has no last words of the agent.
         await _happens_within(STDERR_GRACE, self._pipes.stderr_ended)
         if self.exit_status is not None:
