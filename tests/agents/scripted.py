@@ -90,9 +90,9 @@ def raw(data: bytes) -> Step:
     return ["raw", data.decode("latin-1")]
 
 
-def flood(times: int, frame: Frame) -> Step:
-    """Send a frame many times, as fast as the client takes it."""
-    return ["flood", times, frame]
+def flood(times: int, frame: Frame, at_once: int = 1000) -> Step:
+    """Send a frame many times, as fast as the client takes it, so many of them in a write."""
+    return ["flood", times, frame, at_once]
 
 
 def say_much(size: int, session: str = SESSION) -> Step:
@@ -303,10 +303,10 @@ class Agent:
     def raw(self, data: str) -> None:
         self._write(data.encode("latin-1"))
 
-    def flood(self, times: int, frame: Frame) -> None:
+    def flood(self, times: int, frame: Frame, at_once: int) -> None:
         line = json.dumps(frame).encode() + b"\n"
-        for done in range(0, times, 1000):
-            self._write(line * min(1000, times - done))
+        for done in range(0, times, at_once):
+            self._write(line * min(at_once, times - done))
 
     def say_much(self, size: int, session: str) -> None:
         self.send(chunk("x" * size, session))

@@ -3,12 +3,17 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from agy_kernel.acp.connection import Connection
 from agy_kernel.acp.process import Launch
+from agy_kernel.conversation import ladder
 from agy_kernel.conversation.conversation import Conversation
 from agy_kernel.conversation.engine import Engine, EventSink
+from agy_kernel.conversation.ladder import CANCEL, LADDER, Rung
 from agy_kernel.conversation.turn import Turn
 from agy_kernel.events import Event, Notice, TurnBroken, TurnEnded
 from agy_kernel.questions import Answer, Permission, Question
@@ -17,6 +22,25 @@ from tests.support.connections import Heard, Wire
 from tests.support.oracle import check_tape
 
 FOLDER = "/"
+SOON = 30.0  # seconds; whoever waits for what does not come waits twice as long at least
+
+
+def stops_end_at(rung: Rung, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the rungs of the ladder up to this one come at once, and the ones above never in time.
+
+    An agent that ends its turn at this rung does so, however long it takes on a busy machine.
+    """
+    most = LADDER.index(rung)
+    times = [0.1 * n if n <= most else 2 * SOON for n in range(len(LADDER))]
+    rungs = [replace(each, at=at) for each, at in zip(LADDER, times, strict=True)]
+    monkeypatch.setattr(ladder, "LADDER", (CANCEL, *rungs[1:]))
+    monkeypatch.setattr(ladder, "END", 2 * SOON)
+
+
+@pytest.fixture
+def patient_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever honours ``session/cancel`` is given the time to."""
+    stops_end_at(CANCEL, monkeypatch)
 
 
 class Cell(Heard):

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from agy_kernel.acp.connection import Connection
 from agy_kernel.acp.process import Launch
-from agy_kernel.acp.tape import Tape
-from agy_kernel.events import Asked, Event, TextChunk
+from agy_kernel.acp.tape import Direction, Tape
+from agy_kernel.events import Asked, Event, Progress, TextChunk
 from agy_kernel.questions import Permission
 from tests.agents.scripted import Step, command
 from tests.support.oracle import check_tape
@@ -53,6 +53,11 @@ class Heard:
         return [event for event in self.events if isinstance(event, kind)]
 
     @property
+    def kinds(self) -> list[type[Event]]:
+        """The kinds of the events, in order, but for what tells how long the start takes."""
+        return [type(event) for event in self.events if not isinstance(event, Progress)]
+
+    @property
     def text(self) -> str:
         """All that the agent said."""
         return "".join(e.text for e in self.of(TextChunk) if e.role == "agent")
@@ -64,7 +69,7 @@ def _asks_about(event: Event, call: str) -> bool:
 
 
 class Wire:
-    """What passed between us and the agent, as the tape has it; one can wait for our frames."""
+    """What passed between us and the agent, as the tape has it; one can wait for what passes."""
 
     def __init__(self) -> None:
         self._passed = asyncio.Event()
@@ -72,7 +77,11 @@ class Wire:
 
     async def until_sent(self, method: str) -> None:
         """Wait until we have sent a frame of this method."""
-        while not self.sent(method):
+        await self.until(lambda: bool(self.sent(method)))
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until what has passed meets a condition."""
+        while not condition():
             self._passed.clear()
             await self._passed.wait()
 
@@ -110,8 +119,8 @@ class _WatchedTape(Tape):
         super().__init__()
         self._passed = passed
 
-    def sent(self, line: bytes, is_json: bool = True) -> None:
-        super().sent(line, is_json)
+    def _record(self, direction: Direction, line: bytes, is_json: bool = True) -> None:
+        super()._record(direction, line, is_json)
         self._passed.set()
 
 
