@@ -447,6 +447,7 @@ def test_an_agent_that_hangs_up_and_lives_is_ended_and_replaced(
 ) -> None:
     kernel = start(
         *opening(),
+        *STILL_HERE,
         PROMPTED,
         send(chunk("half a ")),
         scripted.ignore("EOF"),
@@ -454,11 +455,11 @@ def test_an_agent_that_hangs_up_and_lives_is_ended_and_replaced(
         scripted.pause(),
         again=[*scripted.hello(), *LOADED, *STILL_HERE],
     )
-    cell = kernel.ask("Go on.")
-    kernel.shows(cell, "half a")
-    (first,) = kernel.agents
-    kernel.finish(cell)
+    check_works(kernel)
+    first = kernel.agent
+    cell = kernel.run("Go on.")
     check_clean(cell)
+    assert "half a" in cell.text
     assert cell.error["ename"] == "AgentExited"
     assert word in cell.error["evalue"]
     again = said(kernel.run("Go on."))

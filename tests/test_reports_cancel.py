@@ -36,7 +36,9 @@ def test_stop_answers_every_open_request_once_and_cancels(kernel: Kernel) -> Non
     sent = kernel.wire("c2a")[before:]
     answers = [frame["result"] for frame in sent if "result" in frame]
     assert answers == [{"outcome": {"outcome": "cancelled"}}] * 2
-    assert [frame["method"] for frame in sent if "method" in frame] == ["session/cancel"]
+    methods = [frame["method"] for frame in sent if "method" in frame]
+    # What follows it where the agent takes more than a second is no other cancel.
+    assert (methods[0], methods.count("session/cancel")) == ("session/cancel", 1)
     assert not kernel.notebook.questions(cell)
     assert kernel.run(sim({"text": "on"})).status == "ok"
 
@@ -45,14 +47,15 @@ def test_stop_answers_every_open_request_once_and_cancels(kernel: Kernel) -> Non
 def test_stop_ends_one_turn_and_the_other_goes_on(start_kernel: StartKernel) -> None:
     one, other = start_kernel(), start_kernel()
     stopped = one.send(sim({"text": "partial"}, SILENT))
-    more: list[Json] = [{"text": "more "}, {"wait": 0.02}] * 100
-    going_on = other.send(sim(*more, {"text": "the end"}))
+    more: list[Json] = [{"text": "more "}, {"wait": 0.02}] * 50
+    going_on = other.ask(sim(*more, ask("meanwhile"), *more, {"text": "the end"}))
     one.shows(stopped, "partial")
-    other.shows(going_on, "more")
+    question = other.question(going_on)
     one.interrupt()
     one.finish(stopped)
     assert stopped.error["ename"] == "TurnCancelled"
     assert not going_on.reply
+    other.click(question, "Allow")
     other.finish(going_on)
     assert going_on.status == "ok"
     assert going_on.text.count("more ") == 100
@@ -79,7 +82,7 @@ def test_an_agent_that_streams_on_is_ended_and_nothing_more_is_shown(
     assert "did not stop when asked to" in following.text
     assert cell.text.count("more ") == count
     assert "more" not in following.text
-    assert agent not in kernel.agents
+    kernel.wait(lambda: agent not in kernel.agents, "the end of the agent")
 
 
 @pytest.mark.report(57)

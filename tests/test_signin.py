@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -139,11 +140,12 @@ def test_it_is_handed_over_once_as_it_is_and_no_redirect_is_followed(
     assert heard == ["GET /?code=4%2F0A&state=s HTTP/1.1"]
 
 
-def test_where_nobody_listens_it_says_so(listener: tuple[Callback, list[str]]) -> None:
-    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as gone:
-        there = Callback("127.0.0.1", gone.server_port, "/", "s")
-    with pytest.raises(NotDelivered, match=f"nobody listens at {there.listener}"):
-        there.deliver(f"http://{there.listener}/?code=c&state=s")
+def test_where_nobody_listens_it_says_so() -> None:
+    with socket.socket() as taken:  # so that nobody else begins to listen there
+        taken.bind(("127.0.0.1", 0))
+        there = Callback("127.0.0.1", taken.getsockname()[1], "/", "s")
+        with pytest.raises(NotDelivered, match=f"nobody listens at {there.listener}"):
+            there.deliver(f"http://{there.listener}/?code=c&state=s")
 
 
 @pytest.mark.parametrize(

@@ -63,8 +63,10 @@ class State:
         self.put(**DEFAULTS | changes)
 
     def put(self, **changes: Any) -> None:
-        """Change something."""
-        self._file.write_text(json.dumps(self.get() | changes))
+        """Change something; whoever reads meanwhile reads what was or what is."""
+        new = self._file.with_name(f"state-{os.getpid()}-{threading.get_ident()}.json")
+        new.write_text(json.dumps(self.get() | changes))
+        new.replace(self._file)
 
     def get(self) -> dict[str, Any]:
         """What it is to do."""
