@@ -9,7 +9,6 @@ import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -17,7 +16,6 @@ import pytest
 from agy_kernel.acp import sessions
 from agy_kernel.acp.connection import Connection
 from agy_kernel.acp.process import Launch
-from agy_kernel.conversation import opening as opening_module
 from agy_kernel.conversation.conversation import Conversation
 from agy_kernel.conversation.engine import Engine
 from agy_kernel.conversation.ladder import (
@@ -622,14 +620,9 @@ async def test_a_replay_that_comes_after_the_answer_is_not_shown(
     script = [LOAD, send(*before), answer("session/load", frames[at]["result"]), send(*late)]
     first = [*hello(), *new_session(session), *BEGUN, leave(3)]
     first[-2] = send(chunk("up", session))
-
-    async def until_it_has_come(_: float) -> None:
-        # It comes within the time of the first call, even from an agent that is kept from it.
-        replayed = 1 + len([*before, frames[at], *late])  # with the answer to initialize
-        await talk.wire.until(lambda: len(talk.wire.entries("a2c")) == replayed)
-
-    monkeypatch.setattr(opening_module, "asyncio", SimpleNamespace(sleep=until_it_has_come))
     async with talking(first, [*hello(), *script, PROMPTED, send(*resumed), END_TURN]) as talk:
+        hello_and_answer = 2
+        talk.is_quiet_after(hello_and_answer + len(before) + len(late), monkeypatch)
         await talk.ask().error()
         cell = await talk.turn()
         assert cell.text == "resumed"

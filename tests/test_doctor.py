@@ -31,7 +31,7 @@ from agy_kernel.kernelspecs import Spec
 from agy_kernel.settings import Settings
 from tests.agents import scripted
 from tests.agents.scripted import Step, answer, command, expect, fail, hello, new_session
-from tests.support.cells import talking
+from tests.support.cells import stops_end_at, talking
 from tests.support.kernels import SIMULATOR, Kernel, StartKernel, isolated, sim
 from tests.support.leaks import processes_left
 from tests.support.processes import happens_within
@@ -52,7 +52,7 @@ def doctor(folder: Path, agent: str, *words: str, **env: str) -> subprocess.Comp
         env=isolated(folder) | {"AGY_AGENT": agent, **env},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=100,
         check=False,
     )
 
@@ -108,12 +108,12 @@ def test_the_text_says_the_same_and_a_failure_is_exit_status_1(tmp_path: Path) -
 def test_an_agent_that_hangs_ends_with_its_time_and_leaves_nothing(tmp_path: Path) -> None:
     silent = shlex.join(command(scripted.to_stderr("I am busy\n"), scripted.ignore("EOF")))
     begin = time.monotonic()
-    done = doctor(tmp_path, silent, "--json", AGY_START_TIMEOUT="1")
-    assert time.monotonic() - begin < 30
+    done = doctor(tmp_path, silent, "--json", AGY_START_TIMEOUT="5")  # time enough for its words
+    assert time.monotonic() - begin < 60
     assert done.returncode == 1
     row = one(sections(done.stdout)["Agent"], "starts")
     assert row["verdict"] == "fail"
-    assert "did not answer within 1 s" in row["what"]
+    assert "did not answer within 5 s" in row["what"]
     assert "I am busy" in row["what"]
 
 
@@ -473,7 +473,8 @@ async def test_a_conversation_keeps_what_has_happened_to_it() -> None:
         assert checks["stderr, its end"].what.strip() == "last words"
 
 
-async def test_a_lost_session_and_a_stop_are_remembered() -> None:
+async def test_a_lost_session_and_a_stop_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    stops_end_at(TERMINATE, monkeypatch)
     deaf = [expect("session/prompt"), scripted.send(scripted.chunk("…")), scripted.ignore("EOF")]
     again = [*hello(), expect("session/load"), fail("session/load", -32602, "unknown session")]
     script = [*again, *new_session("s2"), *scripted.turn("Two", session="s2")]
@@ -558,5 +559,5 @@ def test_stop_ends_the_doctor_and_the_agent_that_hangs(start_kernel: StartKernel
     kernel.finish(cell)
     assert cell.status == "error"
     assert cell.error["ename"] == "TurnCancelled"
-    assert happens_within(5, lambda: kernel.agents == set())
+    assert happens_within(30, lambda: kernel.agents == set())
     assert kernel.run("%agy context off").status == "ok"

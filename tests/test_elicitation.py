@@ -18,7 +18,11 @@ from agy_kernel.forms import Field, Item
 from agy_kernel.questions import Answer, Form, Link, Question
 from tests.agents import scripted
 from tests.agents.scripted import answer, expect, expect_response, opening, send
-from tests.support.cells import Cell, talking
+from tests.support.cells import (
+    Cell,
+    patient_stop,  # noqa: F401
+    talking,
+)
 from tests.support.connections import Heard
 from tests.support.leaks import nothing_is_left  # noqa: F401
 
@@ -171,6 +175,7 @@ async def test_the_answer_goes_back_and_the_turn_goes_on() -> None:
         }
 
 
+@pytest.mark.usefixtures("patient_stop")
 async def test_stop_cancels_what_is_asked() -> None:
     script = [PROMPTED, send(create("q")), expect_response("q"), END_TURN]
     async with talking([*opening(), *script]) as talk:

@@ -42,7 +42,11 @@ from tests.agents.scripted import (
     turn,
     update,
 )
-from tests.support.cells import talking
+from tests.support.cells import (
+    patient_stop,  # noqa: F401
+    stops_end_at,
+    talking,
+)
 from tests.support.connections import started
 from tests.support.leaks import nothing_is_left  # noqa: F401
 
@@ -180,6 +184,7 @@ async def test_an_empty_answer_is_no_loss_in_a_session_that_was_well() -> None:
 
 
 @pytest.mark.report(57)
+@pytest.mark.usefixtures("patient_stop")
 async def test_a_session_that_a_stop_has_poisoned_is_replaced() -> None:
     cancelled = [PROMPTED, send(chunk("up")), expect("session/cancel")]
     cancelled.append(answer("session/prompt", {"stopReason": "cancelled"}))
@@ -433,15 +438,20 @@ def test_of_an_agent_that_is_known_the_futile_rungs_are_left_out() -> None:
     assert ladder(CANCEL.name) == ladder("") == ladder("unheard of")
 
 
-async def test_the_rung_that_worked_is_taken_sooner_the_next_time() -> None:
+async def test_the_rung_that_worked_is_taken_sooner_the_next_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stops_end_at(TERMINATE, monkeypatch)
     deaf = [PROMPTED, send(chunk("up")), ignore("EOF"), hold()]
     again = [*hello(), *asked("session/load", {}), *deaf]
     rungs: dict[str, str] = {}
     async with talking([*opening(), *deaf], again, rungs=rungs) as talk:
-        for most in (4.4, 2.0):
+        for futile in (["$/cancel_request", "session/close"], []):
             cell = talk.ask()
             await cell.words("up")
-            assert await cell.stop() < most
+            await cell.stop()
+            sent = talk.wire.methods()
+            assert sent[sent.index("session/prompt") + 1 :] == ["session/cancel", *futile]
             assert rungs == {"scripted 1": TERMINATE.name}
 
 

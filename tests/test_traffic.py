@@ -13,7 +13,12 @@ from agy_kernel.events import Asked, TurnBroken, TurnEnded, UnknownUpdate
 from agy_kernel.questions import Answer, Form, Permission
 from tests.agents import scripted
 from tests.agents.recorded import OVER, STOP, TRAFFIC, RecordedTurn, Recording
-from tests.support.cells import Cell, Talk, talking
+from tests.support.cells import (
+    Cell,
+    Talk,
+    patient_stop,  # noqa: F401
+    talking,
+)
 from tests.support.leaks import nothing_is_left  # noqa: F401
 
 FILES = sorted(TRAFFIC.glob("*.jsonl"))
@@ -94,7 +99,10 @@ def check(cell: Cell, turn: RecordedTurn) -> None:
 
 
 @pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.stem)
-async def test_a_real_agents_session_is_understood(path: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("patient_stop")
+async def test_a_real_agents_session_is_understood(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recording = Recording(path)
     assert any(turn.text for turn in recording.turns)
     scripts = [script(recording.steps, tmp_path)]
@@ -103,6 +111,7 @@ async def test_a_real_agents_session_is_understood(path: Path, tmp_path: Path) -
         scripts.insert(0, [*dies, scripted.leave(1)])
     async with talking(*scripts) as talk:
         if recording.loads:
+            talk.is_quiet_after(recording.frames_before_prompt, monkeypatch)
             await talk.ask().error()
         for turn in recording.turns:
             cell = await play(talk, turn)

@@ -81,10 +81,12 @@ class Recording:
     @property
     def frames(self) -> int:
         """How many frames the player sends."""
-        return sum(
-            len(step) - 1 if step[0] == "send" else step[0] in ("respond", "expect_response")
-            for step in self.steps
-        )
+        return _frames(self.steps)
+
+    @property
+    def frames_before_prompt(self) -> int:
+        """How many of them it sends before it waits for the first prompt."""
+        return _frames(self.steps[: self.steps.index(expect("session/prompt"))])
 
     # -- what the client sent
 
@@ -158,3 +160,10 @@ class Recording:
             self.session = frame["result"]["sessionId"]
         if method == "session/prompt":
             self.turns[-1].end = response
+
+
+def _frames(steps: list[Step]) -> int:
+    return sum(
+        len(step) - 1 if step[0] == "send" else step[0] in ("respond", "expect_response")
+        for step in steps
+    )

@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from agy_kernel.acp.connection import Connection
 from agy_kernel.acp.process import Launch
-from agy_kernel.conversation import ladder
+from agy_kernel.conversation import ladder, opening
 from agy_kernel.conversation.conversation import Conversation
 from agy_kernel.conversation.engine import Engine, EventSink
 from agy_kernel.conversation.ladder import CANCEL, LADDER, Rung
@@ -121,6 +122,18 @@ class Talk:
         cell = self.ask()
         await cell.end()
         return cell
+
+    def is_quiet_after(self, frames: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Let a session that is loaded be quiet when its agent has sent so many frames.
+
+        They come within the tenth of a second that is waited for, even from an agent that a busy
+        machine keeps from it.
+        """
+
+        async def until_they_have_come(_: float) -> None:
+            await self.wire.until(lambda: len(self.wire.entries("a2c")) >= frames)
+
+        monkeypatch.setattr(opening, "asyncio", SimpleNamespace(sleep=until_they_have_come))
 
     @property
     def wire(self) -> Wire:
