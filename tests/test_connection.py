@@ -289,10 +289,10 @@ async def test_a_long_replay_is_waited_for_as_long_as_anything_comes(
 ) -> None:
     # By a clock that only what is heard moves on, half of that with each frame.
     monkeypatch.setitem(sessions.SILENCE, "session/load", 0.002)
-    clock = SimpleNamespace(monotonic=lambda: 0.001 * len(it.all.events))
-    monkeypatch.setattr(sessions, "time", clock)
     replay = scripted.flood(20_000, chunk("x" * 100))
     async with started(*hello(), LOAD, replay, answer("session/load", None)) as it:
+        clock = SimpleNamespace(monotonic=lambda: 0.001 * len(it.all.events))
+        monkeypatch.setattr(sessions, "time", clock)
         await it.connection.open_session("load", "/w", "s1")
         assert len(it.all.text) == 2_000_000
 

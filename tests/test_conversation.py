@@ -849,7 +849,8 @@ def test_each_rung_is_taken_in_its_time_and_then_it_is_over() -> None:
     with asyncio.Runner(loop_factory=Hasty) as runner:
         taken, end = runner.run(stopped())
     assert engine.told == list(TIMES.items())
-    assert (taken, end) == (KILL.name, pytest.approx(4.9))
+    assert taken == KILL.name
+    assert end == pytest.approx(4.9)
 
 
 async def climbed(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> tuple[Cell, list[str]]:
@@ -1008,6 +1009,7 @@ async def test_what_codex_runs_ends_with_its_turn_or_with_it(how: str, tmp_path:
         )
         cell = Cell(conversation, lambda question: Answer(question.options[0], by="test"), prompt)
         await becomes_true((work / "started").exists)
+        await becomes_true(lambda: len(sleepers(processes_left())) == 2)
         running = processes_left()
         if how == "stop":
             await cell.stop()
@@ -1017,7 +1019,9 @@ async def test_what_codex_runs_ends_with_its_turn_or_with_it(how: str, tmp_path:
             assert conversation.engine.pid is not None
             os.kill(conversation.engine.pid, signal.SIGKILL)
             assert isinstance(await cell.error(), AgentExited)
-        if how != "close":
+        # Whether codex ends a command with its turn is a race of its own, which a busy machine
+        # decides; with codex itself it ends in any case.
+        if how == "kill":
             await becomes_true(lambda: commands(running) == set())
         await conversation.close()
         assert processes_left() == set()
@@ -1033,6 +1037,10 @@ async def becomes_true(condition: Callable[[], bool]) -> None:
 def commands(pids: set[int]) -> set[int]:
     """Those of the processes that are commands of the test, and still run."""
     return {pid for pid in pids & processes_left() if b"sleep" in command_line(pid)}
+
+
+def sleepers(pids: set[int]) -> set[int]:
+    return {pid for pid in pids if command_line(pid).startswith(b"sleep\0")}
 
 
 def command_line(pid: int) -> bytes:
