@@ -8,7 +8,6 @@ a tape sees the notes and the times that stand there, and comes to the same verd
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 from array import array
 from collections import deque
@@ -19,6 +18,7 @@ from typing import Any
 
 from ..acp.fields import as_mapping, mapping, text
 from ..acp.tape import CLOSED, EXIT, NOTE, Direction, Tape
+from ..tapes.arrived import SAYS
 from ..tapes.reading import Entry, Header, of_run, read
 
 ABOUT = "probing"
@@ -26,6 +26,9 @@ ABOUT = "probing"
 PART = "part"
 """The note that a part of a recording ends with."""
 LATE_SECONDS = 2.0
+"""So long a replay is waited for that owes nothing: the client has departed from its tape."""
+SLOW_SECONDS = 60.0
+"""So long the next frame of a replay is waited for that owes one: the machine may be busy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ class Recording(Tape):
         self._news = asyncio.Event()
         self.all_came = asyncio.Event()
         """Set when a replay has nothing more to say, and does not end by itself either."""
-        self._is_closed = False
+        self._is_closed = self._has_ended = self._departs = False
         self.frames: list[Evidence] = []
 
     def begins(self, name: str, command: Sequence[str]) -> None:
@@ -84,9 +87,17 @@ class Recording(Tape):
         super().received(line, is_json)
         self._keep("a2c", line, is_json)
 
+    def stderr(self, line: bytes) -> None:
+        """Record what the agent wrote to stderr; a replay says there where the client departs."""
+        super().stderr(line)
+        if self._told is not None and line.startswith(SAYS):
+            self._departs = True
+            self._news.set()
+
     def note(self, name: str, value: Any) -> None:
         """Record what was seen elsewhere."""
         super().note(name, value)
+        self._has_ended = self._has_ended or name in (EXIT, CLOSED)
         self._add(NOTE, {name: value})
 
     def end(self) -> None:
@@ -137,15 +148,22 @@ class Recording(Tape):
         await self.caught_up(place)
         return place
 
-    async def caught_up(self, place: float = float("inf")) -> None:
-        """Wait until a replay has sent what stands on its tape up to a place."""
-        if self._told is None:
-            return
-        with contextlib.suppress(TimeoutError):  # the client has departed from the tape
-            async with asyncio.timeout(LATE_SECONDS):
-                while self._told.has_more("a2c", place):
-                    self._news.clear()
+    async def caught_up(self, place: float = float("inf"), time: float = float("inf")) -> None:
+        """Wait until a replay has sent what stands on its tape up to a place and a time.
+
+        What came in time when it was recorded is not too late because a replay is slow.
+        """
+        told = self._told
+        while told is not None and not self._has_ended and told.has_more("a2c", place, time):
+            self._news.clear()
+            try:
+                async with asyncio.timeout(self._patience(told)):
                     await self._news.wait()
+            except TimeoutError:
+                return
+
+    def _patience(self, told: Told) -> float:
+        return SLOW_SECONDS if told.owes and not self._departs else LATE_SECONDS
 
     def between(self, begin: float, end: float) -> list[Evidence]:
         """The frames between two places, in their order on the tape."""
@@ -202,6 +220,7 @@ class Told:
 
     def __init__(self, lines: Iterable[Header | Entry]) -> None:
         self._places: dict[str, Places] = {}
+        self._asked: set[str] = set()
         self._notes: dict[str, deque[Any]] = {}
         self.signed_in_by: str | None = None
         for line in lines:
@@ -217,10 +236,18 @@ class Told:
         """Whether it was the client that has ended the agent."""
         return CLOSED in self._notes
 
-    def has_more(self, direction: str, place: float = float("inf")) -> bool:
-        """Whether frames of a direction are still to come that stand before a place."""
+    @property
+    def owes(self) -> bool:
+        """Whether the next frame is the agent's; else a replay waits for the client."""
+        theirs, ours = self._places.get("a2c"), self._places.get("c2a")
+        return theirs is not None and (ours is None or theirs.line < ours.line)
+
+    def has_more(
+        self, direction: str, place: float = float("inf"), time: float = float("inf")
+    ) -> bool:
+        """Whether frames of a direction are still to come that passed before a place and a time."""
         places = self._places.get(direction)
-        return places is not None and places.has_more(place)
+        return places is not None and places.has_more(place, time)
 
     def noted(self, name: str) -> Any:
         """The next note of a name.
@@ -236,14 +263,26 @@ class Told:
     def _add(self, entry: Entry) -> None:
         places = self._places.setdefault(entry.direction, Places())
         # A replay sends the members of a batch one by one.
-        for _ in entry.message if isinstance(entry.message, list) else (entry.message,):
-            places.add(entry)
+        for frame in entry.message if isinstance(entry.message, list) else (entry.message,):
+            if self._is_played(entry.direction, as_mapping(frame)):
+                places.add(entry)
         said = as_mapping(entry.message)
         if entry.direction == NOTE:
             for name, value in said.items():
                 self._notes.setdefault(name, deque()).append(value)
         elif entry.direction == "c2a" and said.get("method") == "authenticate":
             self.signed_in_by = text(mapping(said, "params"), "methodId")
+
+    def _is_played(self, direction: str, frame: Mapping[str, Any]) -> bool:
+        """Whether a replay sends it: no answer to what was not asked, or is answered already."""
+        number = json.dumps(frame.get("id"))
+        if direction == "c2a" and "method" in frame:
+            self._asked.add(number)
+        elif direction == "a2c" and "method" not in frame and frame.keys() & {"result", "error"}:
+            is_first = number in self._asked
+            self._asked.discard(number)
+            return is_first
+        return True
 
 
 class Places:
@@ -257,9 +296,14 @@ class Places:
         self._times.append(entry.t)
         self._lines.append(entry.line)
 
-    def has_more(self, place: float) -> bool:
-        """Whether one is left that stands before a place."""
-        return self._at < len(self._lines) and self._lines[self._at] < place
+    @property
+    def line(self) -> float:
+        """The next one's line; behind all where none is left."""
+        return self._lines[self._at] if self._at < len(self._lines) else float("inf")
+
+    def has_more(self, place: float, time: float) -> bool:
+        """Whether one is left that passed before a place, and until a time."""
+        return self.line < place and self._times[self._at] <= time
 
     def next(self) -> tuple[float, int]:
         """The next one's time and line."""

@@ -80,6 +80,8 @@ class Request:
         begins = self._recording.now()
         await self._wait(within)
         if not self._answered.done():
+            await self._recording.caught_up(time=begins + within)
+        if not self._answered.done():
             return Answer(self._answered, within)
         failed = self._answered.exception()
         if failed is not None and not isinstance(failed, RequestFailed):
@@ -150,13 +152,14 @@ class Turn(Request):
 
     async def until(self, came: Callable[[Turn], bool], within: float) -> bool:
         """Wait until something has come; false where it has not, in time or before the end."""
+        begins = self._recording.now()
         try:
             async with asyncio.timeout(within):
                 while not came(self) and not self.is_answered:
                     self._news.clear()
                     await self._news.wait()
         except TimeoutError:
-            return False
+            await self._recording.caught_up(time=begins + within)
         return came(self)
 
     # -- what the agent says and asks

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
@@ -157,11 +156,14 @@ class Wire:
 
     async def until(self, came: Callable[[], bool], within: float) -> bool:
         """Wait until the agent has told something; false where it has not, in time."""
-        with contextlib.suppress(TimeoutError):
+        begins = self.recording.now()
+        try:
             async with asyncio.timeout(within):
                 while not came():
                     self._news.clear()
                     await self._news.wait()
+        except TimeoutError:
+            await self.recording.caught_up(time=begins + within)
         return came()
 
     def _notified(self, method: str, params: Any) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 from ..errors import INTERNAL_ERROR, RequestFailed
 from .frames import Frame
 
+SAYS = b"replay: "
+"""How a replay begins what it says itself on stderr."""
 PLACE = {"line", "expected", "got", "difference"}
 """What the data of a departure tells."""
 
@@ -80,13 +82,13 @@ class Departures:
     def without_answer(self, line: int, asked: str) -> RequestFailed:
         """The tape has ended, and a request waits: no departure, and no answer of the agent's."""
         words = f"the tape ends at line {line}, without an answer"
-        self._say(f"replay: {words} to {asked}")
+        self._say(f"{SAYS.decode()}{words} to {asked}")
         place = {"line": line, "expected": None, "got": asked, "difference": None}
         return RequestFailed(INTERNAL_ERROR, words, place)
 
     def _failed(self, words: str, **place: Any) -> RequestFailed:
         self.count += 1
-        self._say(f"replay: {words}")
+        self._say(f"{SAYS.decode()}{words}")
         return RequestFailed(INTERNAL_ERROR, words, place)
 
 
