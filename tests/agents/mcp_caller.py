@@ -55,7 +55,7 @@ class Server:
         headers = {"Content-Type": "application/json", **{h["name"]: h["value"] for h in given}}
         request = urllib.request.Request(self._entry["url"], frame.encode(), headers)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=10) as response:
+        with opener.open(request, timeout=60) as response:
             return str(response.read().decode())
 
 

@@ -12,6 +12,9 @@ import pytest
 
 from agy_kernel.probes import Prober
 
+SLOWLY = "--chunk-delay 0.1"
+"""The simulator counts for more than half a minute: time enough to stop it on a busy machine."""
+
 
 class Put(Protocol):
     """Makes a prober; agents and what they hold end with the test."""

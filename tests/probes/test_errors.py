@@ -99,7 +99,8 @@ def test_the_code_and_the_name_decide(
     tmp_path: Path, reply: Reply, verdict: str, words: str, facts: dict[str, Any]
 ) -> None:
     agent = answering({"session/new": reply})
-    told = found("errors", agent, tmp_path, "no_folder", answer_seconds=0.3)["no_folder"]
+    seconds = 0.3 if reply is SILENCE else 60.0
+    told = found("errors", agent, tmp_path, "no_folder", answer_seconds=seconds)["no_folder"]
     assert (told.verdict, told.words, dict(told.facts)) == (verdict, words, facts)
 
 
@@ -135,11 +136,11 @@ def test_each_wrong_request_has_a_verdict_of_its_own(
 
 
 @pytest.mark.parametrize(
-    ("does", "words"),
-    [("continue", "it got no answer in 0.3 s"), ("break", "it got the end of the agent")],
+    ("does", "seconds", "words"),
+    [("continue", 0.3, "it got no answer in 0.3 s"), ("break", 60, "it got the end of the agent")],
 )
 def test_what_is_no_request_is_neither_passed_over_nor_an_end(
-    tmp_path: Path, does: str, words: str
+    tmp_path: Path, does: str, seconds: float, words: str
 ) -> None:
     program = f"""
 import json, sys
@@ -151,7 +152,7 @@ for line in sys.stdin:
     print(json.dumps({{"jsonrpc": "2.0", "id": asked["id"], "result": hello}}), flush=True)
 """
     agent = shlex.join([sys.executable, "-c", program])
-    told = found("errors", agent, tmp_path, "no_request", answer_seconds=0.3)["no_request"]
+    told = found("errors", agent, tmp_path, "no_request", answer_seconds=seconds)["no_request"]
     assert (told.verdict, told.words) == ("fail", words)
 
 

@@ -9,7 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from agy_kernel.probes.verdicts import load
 from tests.agents import scripted
 from tests.agents.scripted import hello, hold
 from tests.support import saved
+from tests.support.processes import happens_within
 
 pytestmark = pytest.mark.timeout(300)
 PARAMETERS = ("agent", "out", "live", "replay", "thresholds")
@@ -82,7 +83,8 @@ def test_the_first_cell_names_the_thresholds_with_their_values(name: str) -> Non
 
 def test_a_run_leaves_notebooks_tapes_verdicts_and_a_report_and_replays(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = run("handshake", "cancel", "--agent", "simulator", "--out", str(out))
+    patient = ("--set", "start_seconds=100", "--set", "cancel_seconds=60")
+    done = run("handshake", "cancel", "--agent", "simulator", "--out", str(out), *patient)
     assert done.returncode == 0, done.stderr
     first, second, *_ = done.stdout.splitlines()
     prompts = sum(probe.prompts for probe in probes_of(find_suite("cancel")))
@@ -188,7 +190,12 @@ def test_ctrl_c_keeps_what_was_found_and_ends_the_kernel(tmp_path: Path) -> None
     assert list(load(build).suites) == ["handshake"]
     assert not list(build.glob("streaming.*"))
     assert (tmp_path / "out" / "report.html").exists()
-    assert not [p for p in psutil.process_iter(["environ"]) if _is_in(p, tmp_path)]
+    # A kernel's agents are ended by their watchdogs.
+    assert happens_within(60, lambda: not any(_is_in(p, tmp_path) for p in _processes()))
+
+
+def _processes() -> Iterable[Any]:
+    yield from psutil.process_iter(["environ"])
 
 
 def _is_in(process: Any, folder: Path) -> bool:

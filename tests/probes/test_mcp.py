@@ -180,7 +180,7 @@ def test_a_program_that_never_ran_was_asked_nothing(tmp_path: Path) -> None:
 def post(url: str, body: bytes, **headers: str) -> tuple[int, bytes]:
     request = urllib.request.Request(url, body, headers)
     try:
-        with OPENER.open(request, timeout=10) as response:
+        with OPENER.open(request, timeout=60) as response:
             return response.status, response.read()
     except urllib.error.HTTPError as error:
         with error:
@@ -202,9 +202,9 @@ async def test_the_http_server_wants_its_header_and_ends_with_its_block() -> Non
         assert server.asked == ["ping", "notifications/initialized"]
         assert server.refused == 2
         with pytest.raises(urllib.error.HTTPError, match="405"):
-            OPENER.open(url, timeout=10)
+            OPENER.open(url, timeout=60)
     with pytest.raises(urllib.error.URLError):
-        OPENER.open(url, timeout=10)
+        OPENER.open(url, timeout=60)
 
 
 def test_the_program_needs_nothing_but_the_standard_library() -> None:

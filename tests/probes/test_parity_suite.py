@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from agy_kernel.conversation import ladder
 from agy_kernel.conversation.engine import Engine, EventSink
 from agy_kernel.errors import CommandError
 from agy_kernel.probes import Prober
@@ -18,9 +19,15 @@ from agy_kernel.probes.suites import cancel, parity
 from agy_kernel.tapes.reading import TapeError
 from tests.agents import scripted
 from tests.probes import memory_engine as engines
-from tests.probes.conftest import Put, verdicts
+from tests.probes.conftest import SLOWLY, Put, verdicts
 from tests.probes.memory_engine import Bridge, Memory, MemoryEngine
 
+STOPPED_BY = {
+    "--cancel ignored": ladder.TERMINATE,
+    "--cancel with-id": ladder.CANCEL_REQUEST,
+    "--cancel leaks": ladder.CANCEL,
+}
+"""What ends a turn that is stopped."""
 GONE_ON = "cancelled by session/cancel; the process survived, and the session goes on"
 SIGN_IN = "it wants a sign-in first. `%agy auth` signs in"
 
@@ -52,11 +59,22 @@ def kind(engine: type[MemoryEngine], bridge: Bridge | None = None) -> EngineKind
     return EngineKind("memory", make)
 
 
+def stops_by(rung: ladder.Rung, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give turns all the time that they need to be ended by a rung: none is taken above it."""
+    rungs = ladder.LADDER[: ladder.LADDER.index(rung) + 1]
+    monkeypatch.setattr(ladder, "LADDER", rungs)
+    monkeypatch.setattr(ladder, "END", 60.0)
+    monkeypatch.setattr(parity, "LET_GO_SECONDS", 60.0)
+
+
 # -- the simulator
 
 
-def test_the_simulator_passes_the_scenarios_and_forgets_its_model(put: Put) -> None:
-    prober = put(parity)
+def test_the_simulator_passes_the_scenarios_and_forgets_its_model(
+    put: Put, simulator: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stops_by(ladder.CANCEL, monkeypatch)
+    prober = put(parity, f"{simulator} {SLOWLY}")
     prober.ask_all()
     assert verdicts(prober) == {
         "stream": "pass",
@@ -106,9 +124,18 @@ def test_the_simulator_passes_the_scenarios_and_forgets_its_model(put: Put) -> N
     ids=name,
 )
 def test_a_flag_changes_the_verdict_and_the_tape_tells_the_same(
-    put: Put, simulator: str, tmp_path: Path, flags: str, probe: Probe, verdict: str, said: str
+    put: Put,
+    simulator: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    flags: str,
+    probe: Probe,
+    verdict: str,
+    said: str,
 ) -> None:
-    prober = put(parity, f"{simulator} {flags}", out=tmp_path / "out")
+    if flags in STOPPED_BY:
+        stops_by(STOPPED_BY[flags], monkeypatch)
+    prober = put(parity, f"{simulator} {SLOWLY} {flags}", out=tmp_path / "out")
     prober.ask(probe)
     assert found(prober)[0][:2] == (verdict, said)
     prober.close()
@@ -117,8 +144,11 @@ def test_a_flag_changes_the_verdict_and_the_tape_tells_the_same(
     assert found(replayed) == found(prober)
 
 
-def test_a_replay_of_all_scenarios_finds_the_same(put: Put, tmp_path: Path) -> None:
-    prober = put(parity, out=tmp_path / "out")
+def test_a_replay_of_all_scenarios_finds_the_same(
+    put: Put, simulator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stops_by(ladder.CANCEL, monkeypatch)
+    prober = put(parity, f"{simulator} {SLOWLY}", out=tmp_path / "out")
     prober.ask_all()
     prober.close()
     replayed = put(parity, replay=tmp_path / "out" / "parity.jsonl")
@@ -207,8 +237,15 @@ def test_a_tape_without_a_wire_is_not_played(put: Put, tmp_path: Path) -> None:
     ids=name,
 )
 def test_what_an_engine_does_wrong_is_found_and_where(
-    put: Put, engine: type[MemoryEngine], probe: Probe, verdict: str, said: str
+    put: Put,
+    monkeypatch: pytest.MonkeyPatch,
+    engine: type[MemoryEngine],
+    probe: Probe,
+    verdict: str,
+    said: str,
 ) -> None:
+    if engine is engines.EndsOnlyByKill:
+        stops_by(ladder.TERMINATE, monkeypatch)
     bridge = Bridge()
     prober = put(parity, "memory", live=True, engine=kind(engine, bridge), bridge=bridge.running)
     prober.ask(probe)
@@ -230,7 +267,7 @@ def test_prompts_are_not_sent_to_another_engine_unless_live_is_set(put: Put) -> 
     assert set(verdicts(prober).values()) == {"skipped"}
 
 
-def test_suites_of_the_wire_are_put_to_the_wire(put: Put) -> None:
-    prober = put(cancel)
+def test_suites_of_the_wire_are_put_to_the_wire(put: Put, simulator: str) -> None:
+    prober = put(cancel, f"{simulator} {SLOWLY}", thresholds={"cancel_seconds": 60.0})
     prober.ask(cancel.as_notification)
     assert verdicts(prober) == {"as_notification": "pass"}
