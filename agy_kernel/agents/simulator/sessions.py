@@ -19,7 +19,7 @@ TITLE_LENGTH = 60
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 @dataclass
