@@ -110,7 +110,7 @@ async def playing(
         client.said.append,
     )
     serving = asyncio.create_task(replay.serve())
-    async with asyncio.timeout(20), client.peer:
+    async with asyncio.timeout(60), client.peer:
         yield client
         into.reader.feed_eof()
         assert await serving is None
@@ -434,7 +434,7 @@ def test_an_agent_that_has_ended_ends_in_a_replay_too(tmp_path: Path, status: in
         assert replay.stdin is not None
         replay.stdin.write("".join(f"{json.dumps(frame)}\n" for frame in asked).encode())
         replay.stdin.flush()
-        assert replay.wait(20) == status
+        assert replay.wait(60) == status
         out, err = replay.communicate()
     assert b'"half"' in out
     assert not err

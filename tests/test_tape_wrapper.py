@@ -113,7 +113,7 @@ def test_bytes_pass_through_as_they_are_and_are_recorded(wrap: Any) -> None:
 def test_a_client_that_reads_late_gets_everything(wrap: Any) -> None:
     code = "import os; [os.write(1, b'x' * 9999 + b'\\n') for _ in range(500)]"
     wrapped = wrap(sys.executable, "-c", code)
-    assert happens_within(20, wrapped.path.exists)
+    assert happens_within(60, wrapped.path.exists)
     assert wrapped.finish() == ((b"x" * 9999 + b"\n") * 500, b"", 0)
 
 
@@ -145,7 +145,9 @@ def test_no_process_is_left_when_the_agent_ends(wrap: Any, how: str) -> None:
     wrapped = wrap(sys.executable, "-c", PARENT.format(how=how, then=""))
     out, _, status = wrapped.finish()
     assert status == 0
-    assert is_gone(json.loads(out)["pid"])
+    pid = json.loads(out)["pid"]
+    # Killed, it may still have to be given the time to end.
+    assert happens_within(60, lambda: is_gone(pid))
 
 
 def test_no_process_is_left_when_the_wrapper_is_killed(wrap: Any) -> None:
@@ -154,7 +156,7 @@ def test_no_process_is_left_when_the_wrapper_is_killed(wrap: Any) -> None:
     pid = json.loads(wrapped.stdout.readline())["pid"]
     assert not is_gone(pid)
     wrapped.process.kill()
-    assert happens_within(10, lambda: is_gone(pid))
+    assert happens_within(60, lambda: is_gone(pid))
     # Written as it happens: all that passed is there.
     assert wrapped.lines()[-1]["msg"] == {"pid": pid}
 
@@ -198,7 +200,7 @@ def test_a_recorded_client_can_be_replayed(wrap: Any, tmp_path: Path) -> None:
     replay.stdin.write(b"".join(json.dumps(frame).encode() + b"\n" for frame in frames))
     replay.stdin.flush()
     assert [json.loads(replay.stdout.readline()) for _ in recorded] == recorded
-    assert replay.communicate(timeout=20)[0] == b""
+    assert replay.communicate(timeout=60)[0] == b""
     assert replay.returncode == 0
 
 
@@ -208,6 +210,7 @@ def test_a_kernel_works_with_a_wrapped_agent(start_kernel: StartKernel, tmp_path
     assert "Hello!" in kernel.run("hello").text
     kernel.shutdown()
     lines = [json.loads(line) for line in path.read_text().splitlines()[1:]]
-    frames = [line["msg"] for line in lines if line["dir"] != "stderr"]
-    # Both recorded the same, each in its own order of what crossed.
-    assert sorted(map(json.dumps, frames)) == sorted(map(json.dumps, kernel.wire()))
+    # Both recorded the same; only the kernel may have come to note how it ended.
+    for direction in ("c2a", "a2c"):
+        frames = [line["msg"] for line in lines if line["dir"] == direction]
+        assert frames == kernel.wire(direction)
