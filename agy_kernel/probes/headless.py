@@ -72,6 +72,7 @@ async def _until_stopped(client: Any) -> None:
 
     def stop() -> None:
         stopped.set()
+        client.shutdown_kernel = "immediate"  # it is in the middle of a cell
         task.cancel()
 
     def take_over(**_: Any) -> None:  # nbclient only kills the kernel, and then fails
