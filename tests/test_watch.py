@@ -92,3 +92,21 @@ async def test_the_clock_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "TICK", 0.01)
     it = Watched(Limits(turn=0.05))
     assert await asyncio.wait_for(it.watch.expires(), 5) is True
+
+
+async def test_a_laptop_that_slept_has_neither_spent_the_turn_nor_been_silent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loop, slept = asyncio.get_running_loop(), 0.0
+    now = loop.time
+    monkeypatch.setattr(loop, "time", lambda: now() + slept)
+    it = Watched(Limits(turn=100, idle=50))
+    watching = asyncio.create_task(it.watch.expires())
+    await asyncio.sleep(0)
+    slept = 3600.0
+    while not it.watch._spent:
+        await asyncio.sleep(0)
+    assert it.watch._spent == it.watch._silent == 2.0
+    it.turn.take(TurnEnded("end_turn"))
+    assert await watching is False
+    assert it.notices == []
