@@ -254,6 +254,19 @@ async def test_a_signal_reaches_its_children_in_other_sessions() -> None:
         assert happens_within(30, lambda: not is_alive(child))
 
 
+async def test_a_signal_reaches_each_process_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    beside = [spawn(own_session=False), spawn(own_session=True)]
+    async with running(*beside, scripted.hold()) as agent:
+        inside, outside = [(await hear(agent, "_test/spawned"))["pid"] for _ in beside]
+        told: list[tuple[int, int]] = []
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "killpg", lambda *to: told.append(to))
+            patch.setattr(os, "kill", lambda *to: told.append(to))
+            agent.signal(signal.SIGTERM)
+        assert told == [(agent.pid, signal.SIGTERM), (outside, signal.SIGTERM)]
+        assert os.getpgid(inside) == agent.pid
+
+
 # -- what is said of it
 
 

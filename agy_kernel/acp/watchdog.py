@@ -21,13 +21,17 @@ KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 def signal_all(pid: int, mark: str, number: int) -> None:
-    """Signal the group that ``pid`` leads, and every process that carries the mark."""
+    """Signal the group that ``pid`` leads, and every other process that carries the mark.
+
+    Each once: many programs take a second signal for an order to end at once.
+    """
     if os.name != "posix":
         os.kill(pid, number)
         return
     _signal(os.killpg, pid, number)
-    for marked in _marked(mark):
-        _signal(os.kill, marked, number)
+    for marked, group in _marked(mark):
+        if group != pid:
+            _signal(os.kill, marked, number)
 
 
 def alive(pid: int, mark: str) -> bool:
@@ -52,9 +56,11 @@ def _has_live_member(group: int) -> bool:
     return any(g == group and state != "Z" for _, state, g in _processes())
 
 
-def _marked(mark: str) -> list[int]:
+def _marked(mark: str) -> list[tuple[int, int]]:
+    """The id and the group of each process that carries the mark."""
     entry = f"{MARK_VARIABLE}={mark}".encode()
-    return [pid for pid, state, _ in _processes() if state != "Z" and entry in _environment(pid)]
+    living = ((pid, group) for pid, state, group in _processes() if state != "Z")
+    return [(pid, group) for pid, group in living if entry in _environment(pid)]
 
 
 def _processes() -> list[tuple[int, str, int]]:
