@@ -35,7 +35,7 @@ def build() -> Lines:
         said("session/request_permission", "p", sessionId="s1", options=[{"kind": "allow_once"}]),
         replied("p", {}),
         answered(3, {"stopReason": "end_turn"}),
-        answered(9, error={"code": -32602, "message": "no"}),
+        answered(9, error={"code": -32602, "message": "no", "data": {"errors": [{"loc": ["a"]}]}}),
     ]
     lines[1]["msg"]["result"] |= {"agentCapabilities": {"loadSession": True}}
     modes = {"availableModes": [{"id": "default", "name": "D"}], "currentModeId": "default"}
@@ -222,6 +222,21 @@ def with_stop_reason(lines: Lines) -> Lines:
     return lines
 
 
+def with_protocol(lines: Lines) -> Lines:
+    lines[1]["msg"]["result"] = {**lines[1]["msg"]["result"], "protocolVersion": 2}
+    return lines
+
+
+def with_another_mode_at_first(lines: Lines) -> Lines:
+    lines[3]["msg"]["result"]["modes"]["currentModeId"] = "yolo"
+    return lines
+
+
+def with_less_in_an_error(lines: Lines) -> Lines:
+    lines[9]["msg"]["error"]["data"] = {"errors": [{"path": "a"}]}
+    return lines
+
+
 def with_error(lines: Lines) -> Lines:
     lines[8]["msg"] = {"id": 3, "error": {"code": -32603, "message": "x"}}
     return lines
@@ -243,6 +258,18 @@ PLANTED: dict[Callable[[Lines], Lines], set[str]] = {
     with_stop_reason: {
         "- agent: answer session/prompt .stopReason = end_turn   (line 10)",
         "+ agent: answer session/prompt .stopReason = max_tokens   (line 10)",
+    },
+    with_protocol: {
+        "- agent: capability .protocolVersion = 1   (line 3)",
+        "+ agent: capability .protocolVersion = 2   (line 3)",
+    },
+    with_another_mode_at_first: {
+        "- agent: answer session/new .modes.currentModeId = default   (line 5)",
+        "+ agent: answer session/new .modes.currentModeId = yolo   (line 5)",
+    },
+    with_less_in_an_error: {
+        "- agent: error -32602 to  .data.errors[].loc list   (line 11)",
+        "+ agent: error -32602 to  .data.errors[].path text   (line 11)",
     },
     with_error: {
         "- agent: answer session/prompt   (line 10)",

@@ -16,6 +16,8 @@ WORDS = {
     *("category", "mode", "audience"),
 }
 """Fields whose values are words of the protocol."""
+CHOSEN = {"currentModeId", "currentModelId", "protocolVersion"}
+"""Fields whose values say what is chosen; of a config option, ``CATALOGUES`` has it."""
 CATALOGUES = {
     "availableModes": ("id",),
     "availableModels": ("modelId",),
@@ -47,7 +49,7 @@ class Facts:
             return
         who = "agent" if frame.entry.direction == "a2c" else "client"
         if frame.is_error:
-            self._note(f"{who}: error {frame.error_code} to {frame.method}", frame)
+            self._add_error(f"{who}: error {frame.error_code} to {frame.method}", frame)
             return
         what = " ".join(part for part in (frame.method, frame.update) if part)
         name = (
@@ -56,6 +58,14 @@ class Facts:
         self._note(name, frame)
         if who == "agent":
             self._add_fields(name, frame)
+
+    def _add_error(self, name: str, frame: Frame) -> None:
+        """An error, and the shape of its data: a client may learn from it what it got wrong."""
+        self._note(name, frame)
+        body = frame.body
+        if frame.entry.direction == "a2c" and isinstance(body, dict) and "data" in body:
+            for fact in _facts(body["data"], ".data"):
+                self._note(f"{name} {fact}", frame)
 
     def _add_fields(self, name: str, frame: Frame) -> None:
         body = frame.body
@@ -86,8 +96,10 @@ def _facts(value: Any, place: str, key: str = "") -> Iterator[str]:
         for each in value:
             yield from _named(each, place, key)
             yield from _facts(each, f"{place}[]", key)
-    elif isinstance(value, bool) or (key in WORDS and isinstance(value, str)):
-        yield f"{place} = {value!r}" if isinstance(value, bool) else f"{place} = {settled(value)}"
+    elif isinstance(value, str) and key in WORDS | CHOSEN:
+        yield f"{place} = {settled(value)}"
+    elif isinstance(value, bool) or (isinstance(value, int) and key in CHOSEN):
+        yield f"{place} = {value!r}"
     else:
         yield f"{place} {_type(value)}"
 
