@@ -8,8 +8,13 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from ..acp.privacy import Privacy
 from ..errors import AgyError
 from ..files import write_object
+from ..text import clean
+from .probe import Finding, probes_of
+from .result import Result
+from .suites import find_suite
 from .verdicts import FILE, Verdicts, as_object, load
 
 HIDDEN = ".new-"
@@ -69,6 +74,27 @@ def leave_out(run: Path, suite: str) -> None:
             _write(run, verdicts.with_suites(rest))
         else:
             (run / FILE).unlink()
+
+
+def broke_off(run: Path, suite: str, why: str) -> None:
+    """Let the probes be skipped that a suite was not asked when it broke off; the others stay.
+
+    Args:
+        run: the run's folder; where it has no verdicts at all, nothing is written.
+        suite: its name.
+        why: what broke it off.
+    """
+    if not (run / FILE).exists():
+        return
+    verdicts, words = load(run), Privacy.of_this_machine().text(clean(why))
+    finding = Finding("skipped", f"its notebook broke off: {words}")
+    told = verdicts.suites.get(suite, {})
+    rest = {
+        probe.name: Result(probe, finding, probe.thresholds).record()
+        for probe in probes_of(find_suite(suite))
+        if probe.name not in told
+    }
+    _write(run, verdicts.with_suites({**verdicts.suites, suite: {**told, **rest}}))
 
 
 def _place(run: Path, out: Path, source: Path | None) -> Path:

@@ -13,7 +13,7 @@ from ..agents import catalogue
 from ..errors import CommandError
 from . import report
 from .aim import at_agent
-from .builds import leave_out, new_folder, put_away
+from .builds import broke_off, leave_out, new_folder, put_away
 from .compare import compare
 from .headless import execute
 from .probe import probes_of, thresholds_of
@@ -79,17 +79,21 @@ def _run(wanted: argparse.Namespace) -> int:
     out: Path = wanted.out.expanduser()
     run = new_folder(out)
     given = {"agent": wanted.agent, "out": ".", "live": wanted.live}
-    status = 0
+    status, broken = 0, dict[str, str]()
     try:
         for number, name in enumerate(names, 1):
             place = f"{number:>{len(str(len(names)))}}/{len(names)}"
             print(f"[{place}] {name:10} ", end="", flush=True)
             replay = {"replay": str((source / f"{name}.jsonl").resolve())} if source else {}
-            _put(name, run, {**given, **replay, "thresholds": thresholds[name]})
+            parameters = {**given, **replay, "thresholds": thresholds[name]}
+            if broke := _put(name, run, parameters):
+                broken[name] = broke
     except KeyboardInterrupt:
         print(" stopped")
         leave_out(run, name)
         status = STOPPED
+    for name, why in broken.items():
+        broke_off(run, name, why)
     return _conclude(put_away(run, out, source), out) or status
 
 
@@ -124,7 +128,8 @@ def _of_suites(names: Sequence[str], given: Mapping[str, float]) -> dict[str, di
     return {n: {t: v for t, v in given.items() if t in known[n]} for n in names}
 
 
-def _put(name: str, folder: Path, parameters: Mapping[str, Any]) -> None:
+def _put(name: str, folder: Path, parameters: Mapping[str, Any]) -> str:
+    """Put a suite; returns what broke it off, empty where nothing has."""
     began, verdicts = time.monotonic(), list[str]()
 
     def on_verdict(verdict: str) -> None:
@@ -134,6 +139,7 @@ def _put(name: str, folder: Path, parameters: Mapping[str, Any]) -> None:
     broke = execute(name, folder, parameters, on_verdict)
     words = f"broke off: {broke}" if broke else report.counted(verdicts)
     print(f" {words} ({time.monotonic() - began:.1f} s)", flush=True)
+    return broke
 
 
 def _conclude(build: Path | None, out: Path) -> int:

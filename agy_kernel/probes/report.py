@@ -64,7 +64,7 @@ def render(builds: Sequence[tuple[str, Verdicts]], unread: Sequence[str] = ()) -
         '<meta name=viewport content="width=device-width">',
         f"<title>Agent builds, probed</title><style>{STYLE}</style>",
         "<h1>Agent builds, probed</h1>",
-        _gates([verdicts for _, verdicts in builds]),
+        _gates(builds),
         *(f"<p>{_text(words)}</p>" for words in unread),
         *(_build(folder, verdicts) for folder, verdicts in builds),
         "</html>\n",
@@ -72,12 +72,13 @@ def render(builds: Sequence[tuple[str, Verdicts]], unread: Sequence[str] = ()) -
     return "\n".join(parts)
 
 
-def _gates(builds: Sequence[Verdicts]) -> str:
-    columns = [(verdicts.title, verdicts.gates()) for verdicts in builds]
-    head = "".join(f"<th>{_text(title)}</th>" for title, _ in columns)
+def _gates(builds: Sequence[tuple[str, Verdicts]]) -> str:
+    titles = [verdicts.title for _, verdicts in builds]
+    head = "".join(_head(each, titles.count(each[1].title) == 1) for each in builds)
+    gates_of = [verdicts.gates() for _, verdicts in builds]
     rows = "".join(
         f"<tr><th>{gate}: {GATE_NAMES[gate]}</th>"
-        + "".join(_verdict(gates.get(gate, "")) for _, gates in columns)
+        + "".join(_verdict(gates.get(gate, "")) for gates in gates_of)
         + f"<td>{_text(RC01[gate])}</td></tr>"
         for gate in GATES
     )
@@ -90,11 +91,18 @@ def _gates(builds: Sequence[Verdicts]) -> str:
     )
 
 
+def _head(build: tuple[str, Verdicts], is_only: bool) -> str:
+    """A column's head; builds that call themselves the same differ by command and folder."""
+    folder, verdicts = build
+    more = f"<br><small><code>{_text(verdicts.agent)}</code><br>{_text(folder)}</small>"
+    return f"<th>{_text(verdicts.title)}{'' if is_only else more}</th>"
+
+
 def _build(folder: str, verdicts: Verdicts) -> str:
     about = ", ".join(_text(f"{name} {value}") for name, value in verdicts.about.items())
     suites = "".join(_suite(folder, name, probes) for name, probes in verdicts.suites.items())
-    command = f"<code>{_text(verdicts.agent)}</code>"
-    return f"<h2>{_text(verdicts.title)}</h2><p class=faint>{command}; {about}</p>{suites}"
+    place = f"<code>{_text(verdicts.agent)}</code>; in {_text(folder)}"
+    return f"<h2>{_text(verdicts.title)}</h2><p class=faint>{place}; {about}</p>{suites}"
 
 
 def _suite(folder: str, name: str, probes: Mapping[str, Mapping[str, Any]]) -> str:

@@ -26,6 +26,7 @@ from tests.agents import scripted
 from tests.agents.scripted import hello, hold
 from tests.support import saved
 from tests.support.processes import happens_within
+from tools.tapes import EVIDENCE
 
 pytestmark = pytest.mark.timeout(300)
 PARAMETERS = ("agent", "out", "live", "replay", "thresholds")
@@ -164,7 +165,12 @@ def test_a_kernel_that_dies_leaves_the_others_and_a_report(tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     assert "[1/2] handshake  ✔ ✔ ✔  broke off: Kernel died" in done.stdout
     (build,) = (path for path in out.iterdir() if path.is_dir())
-    assert list(load(build).suites["handshake"]) == ["minimal", "newer_version", "only_frames"]
+    asked = {name: told["verdict"] for name, told in load(build).suites["handshake"].items()}
+    assert asked == {
+        **dict.fromkeys(("minimal", "newer_version", "only_frames"), "pass"),
+        **dict.fromkeys(("start_time", "memory_taken", "sign_in_methods"), "skipped"),
+    }
+    assert "its notebook broke off: Kernel died" in (out / "report.html").read_text("utf-8")
     assert len(load(build).suites["cancel"]) == len(probes_of(find_suite("cancel")))
     assert (out / "report.html").exists()
 
@@ -247,6 +253,25 @@ def test_what_was_not_asked_again_is_still_there(tmp_path: Path) -> None:
         assert run(suite, "--agent", "simulator", "--out", str(tmp_path)).returncode == 0
     (build,) = (path for path in tmp_path.iterdir() if (path / "verdicts.json").exists())
     assert list(load(build).suites) == ["handshake", "session"]
+
+
+def test_a_tape_that_cannot_be_used_is_told_in_the_report_and_the_others_are_played(
+    tmp_path: Path,
+) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in ("handshake", "cancel"):
+        text = (EVIDENCE / "simulator" / f"{name}.jsonl").read_text("utf-8")
+        (source / f"{name}.jsonl").write_text(text.replace('"tape": 1', '"tape": 9', name == "cancel"))
+    done = run("--replay", str(source), "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert "broke off: TapeError: the tape is of format 9" in done.stdout
+    (build,) = (path for path in (tmp_path / "out").iterdir() if path.is_dir())
+    told = load(build).suites
+    assert {record["verdict"] for record in told["cancel"].values()} == {"skipped"}
+    assert {record["verdict"] for record in told["handshake"].values()} == {"pass"}
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "its notebook broke off: TapeError: the tape is of format 9" in page
 
 
 def test_papermill_sets_the_parameters(tmp_path: Path) -> None:

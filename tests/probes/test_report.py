@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,16 @@ def test_the_page_has_a_column_for_each_build_and_the_seeds_own() -> None:
     assert RC01["D"] in row
     assert page.count("not asked") == 2 * (len(GATES) - 1)
     assert '<a href="two/cancel.ipynb">' in page
+
+
+def test_builds_that_call_themselves_the_same_differ_by_command_and_folder() -> None:
+    one = verdicts({"cancel": {"as_notification": record("fail", "D")}})
+    other = replace(one, agent="an-agent --fast")
+    page = report.render([("an-agent-1.0", one), ("an-agent-1.0-2", other)])
+    (head,) = (line for line in page.split("<tr>") if line.startswith("<th>gate"))
+    assert [cell.split("<br>")[0] for cell in head.split("<th>")[2:4]] == ["an-agent 1.0"] * 2
+    assert "<code>an-agent --acp</code><br>an-agent-1.0</small>" in head
+    assert "<code>an-agent --fast</code><br>an-agent-1.0-2</small>" in head
 
 
 def test_no_word_of_an_agent_is_html_in_the_page() -> None:
