@@ -84,7 +84,8 @@ def keep(
     """Write a suite's results into a folder's verdicts.
 
     Args:
-        folder: one for each build; what it has of another agent is replaced.
+        folder: one for each build; what it has of another agent, or of another version, is
+            replaced.
         agent: the command, as the person gave it.
         build: as in ``Verdicts``.
         suite: its name.
@@ -97,7 +98,7 @@ def keep(
     records = {result.probe.name: result.record() for result in told}
     try:
         with locked(path):
-            before = _earlier(path, agent)
+            before = _earlier(path, agent, build)
             suites = {**before.suites, suite: records}
             write_object(path, as_object(Verdicts(agent, build or before.build, suites, _now())))
     except OSError as error:
@@ -135,11 +136,12 @@ def load(path: Path) -> Verdicts:
     return Verdicts(text(told, "agent"), mapping(told, "build"), suites, mapping(told, "about"))
 
 
-def _earlier(path: Path, agent: str) -> Verdicts:
-    """What a file has of an agent already."""
+def _earlier(path: Path, agent: str, build: Mapping[str, Any]) -> Verdicts:
+    """What a file has of a build already."""
     with contextlib.suppress(AgyError):
         told = load(path)
-        if told.agent == agent:
+        versions = {each.get("version") or "" for each in (told.build, build)} - {""}
+        if told.agent == agent and len(versions) <= 1:
             return told
     return Verdicts(agent, {})
 

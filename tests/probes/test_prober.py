@@ -18,7 +18,7 @@ from agy_kernel.probes import Prober
 from agy_kernel.probes.probe import Finding, probe, probes_of
 from agy_kernel.probes.subject import Subject
 from agy_kernel.probes.suites import cancel, handshake
-from agy_kernel.probes.verdicts import load
+from agy_kernel.probes.verdicts import keep, load
 from agy_kernel.tapes.reading import TapeError
 from tests.agents import scripted
 from tests.agents.scripted import answer, chunk, expect, hello, hold, opening, send
@@ -289,6 +289,14 @@ def test_suites_of_one_agent_share_a_file_and_another_agent_takes_its_place(
     assert list(load(tmp_path).suites) == ["handshake", "made-up"]
     put(suite(is_there), f"{simulator} --usage", out=tmp_path).ask(is_there)
     assert list(load(tmp_path).suites) == ["made-up"]
+
+
+def test_another_version_of_an_agent_takes_the_place_of_the_first(tmp_path: Path) -> None:
+    for version, suite in (("1", "one"), ("", "two"), ("1", "three")):
+        keep(tmp_path, "an-agent", {"name": "x", "version": version}, suite, [])
+    assert list(load(tmp_path).suites) == ["one", "two", "three"]
+    keep(tmp_path, "an-agent", {"name": "x", "version": "2"}, "four", [])
+    assert list(load(tmp_path).suites) == ["four"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"format": 2}', '{"format": 1'])

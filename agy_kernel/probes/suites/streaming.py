@@ -60,7 +60,7 @@ async def deltas(agent: Subject) -> Finding:
 
 @probe(
     "Is a long text whole, and how fast is it?",
-    sends="a prompt to count to 3,000",
+    sends="a prompt to count to as many lines as its threshold says: 3,000 unless set",
     looks_at="the numbers, the seconds, and letters a second",
     prompts=1,
 )
