@@ -22,6 +22,7 @@ LEGACY = {
 }
 NO = error(-32601, "Method not found")
 REFUSED = f"{OPTION} got error -32601, “Method not found”"
+AGAIN = "a client must choose again after every load"
 IN_ID = "the effort is a part of the model's id"
 
 
@@ -64,8 +65,8 @@ def test_the_simulator_switches_as_rc01_does(tmp_path: Path) -> None:
     assert told["set_model"].facts == {"advertised": True, "seen": True}
     assert told["not_offered"].facts == {"method": OPTION, "code": -32602}
     assert told["survives_load"].words == (
-        "gemini-3.8-flash-high was chosen, and after session/load it is gemini-3.7-flash-high, "
-        "the default: a client must choose it again after every load"
+        "lost: model gemini-3.8-flash-high, it is gemini-3.7-flash-high then, the default, "
+        f"mode auto_edit, it is default then, the default; {AGAIN}"
     )
     assert load(tmp_path / "out").gates() == {"A": "pass"}
 
@@ -73,7 +74,8 @@ def test_the_simulator_switches_as_rc01_does(tmp_path: Path) -> None:
 def test_a_build_that_keeps_what_was_chosen_is_seen(tmp_path: Path) -> None:
     agent = simulator(tmp_path, "--keep-config")
     told = found("options", agent, tmp_path, "survives_load")["survives_load"]
-    assert (told.verdict, told.facts) == ("pass", {"survives": True})
+    assert (told.verdict, told.facts) == ("pass", {"survives": {"model": True, "mode": True}})
+    assert told.words == "kept: model gemini-3.8-flash-high, mode auto_edit"
 
 
 @pytest.mark.parametrize(
@@ -269,7 +271,61 @@ def test_what_session_load_tells_of_the_model_decides(
         "session/load": loaded,
     }
     told = found("options", answering(table, **LOADS), tmp_path, "survives_load")["survives_load"]
-    assert (told.verdict, told.facts) == (verdict, {"survives": survives})
+    assert (told.verdict, told.facts) == (verdict, {"survives": {"model": survives}})
+
+
+@pytest.mark.parametrize(
+    ("loaded", "verdict", "words"),
+    [
+        (
+            {"model": "small", "effort": "high", "mode": "plan"},
+            "pass",
+            "kept: model small, effort high, mode plan",
+        ),
+        (
+            {"model": "small", "effort": "high", "mode": "ask"},
+            "fallback",
+            "kept: model small, effort high; lost: mode plan, it is ask then, the default",
+        ),
+        (
+            {"model": "small", "effort": "max"},
+            "fallback",
+            "kept: model small; not told: mode plan; lost: effort high, it is max then, neither",
+        ),
+    ],
+)
+def test_effort_and_mode_count_as_the_model_does(
+    tmp_path: Path, loaded: dict[str, str], verdict: str, words: str
+) -> None:
+    offered = {"model": ("big", "small"), "effort": ("low", "high"), "mode": ("ask", "plan")}
+    table = {
+        "session/new": opened(*(select(name, *values) for name, values in offered.items())),
+        OPTION: result({}),
+        "session/prompt": result({"stopReason": "end_turn"}),
+        "session/load": chosen(*(select(*each) for each in loaded.items())),
+    }
+    told = found("options", answering(table, **LOADS), tmp_path, "survives_load")["survives_load"]
+    assert told.verdict == verdict
+    assert told.words.startswith(words)
+    assert (AGAIN in told.words) is (verdict == "fallback")
+    tape = (tmp_path / "out" / "options.jsonl").read_text(encoding="utf-8")
+    sent = [line for line in tape.splitlines() if '"dir": "c2a"' in line]
+    prompted = next(n for n, line in enumerate(sent) if "session/prompt" in line)
+    (other,) = (n for n, line in enumerate(sent) if '"plan"' in line)
+    assert other > prompted  # in another mode, an agent might not ask
+    assert all(any(f'"{first}"' in line for line in sent[other:]) for first, _ in offered.values())
+
+
+def test_a_mode_that_is_refused_is_told_and_the_model_decides(tmp_path: Path) -> None:
+    table: dict[str, Any] = {
+        "session/new": opened(select("model", "big", "small"), select("mode", "ask", "plan")),
+        OPTION: [result({}), error(-32602, "no")],
+        "session/prompt": result({"stopReason": "end_turn"}),
+        "session/load": chosen(select("model", "small", "big"), select("mode", "ask", "plan")),
+    }
+    told = found("options", answering(table, **LOADS), tmp_path, "survives_load")["survives_load"]
+    assert (told.verdict, told.facts) == ("pass", {"survives": {"model": True}})
+    assert told.words == (f"kept: model small; another mode by {OPTION} got error -32602, “no”")
 
 
 def test_what_was_chosen_at_first_is_chosen_again(tmp_path: Path) -> None:

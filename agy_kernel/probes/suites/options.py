@@ -14,7 +14,7 @@ from typing import Any
 from ...acp.fields import text
 from ...events import EFFORT, MODE, MODEL
 from ..offers import CONFIG_OPTIONS, OPTION, Offer, offers_of, reported
-from ..probe import Finding, NotAsked, probe
+from ..probe import Finding, NotAsked, Verdict, probe
 from ..prompts import REPLY
 from ..refusals import brief, is_unknown
 from ..subject import Subject
@@ -122,30 +122,37 @@ async def not_offered(agent: Subject) -> Finding:
 
 
 @probe(
-    "Does the chosen model survive session/load?",
-    sends="session/new; another model; a prompt; a new process; session/load; the first model",
-    looks_at="which model the answer to session/load says is chosen",
+    "Does what is chosen survive session/load: model, effort, mode?",
+    sends="session/new; another model and effort; a prompt; another mode; a new process; "
+    "session/load; the first ones",
+    looks_at="what the answer to session/load says is chosen",
     prompts=1,
 )
 async def survives_load(agent: Subject) -> Finding:
     wire, session_id, opened = await _opened(agent)
     agent.needs("load")
-    offer = next((o for o in offers_of(opened, MODEL) if o.others), None)
-    if offer is None:
-        raise NotAsked("it offers no other model")
-    chosen = offer.others[0]
-    answer = await offer.choose(wire, session_id, chosen)
-    if not answer.is_result:
-        await _unless_refused(wire, session_id, offer, answer)
-        raise NotAsked(f"{offer.method} got {brief(answer)}")
+    found = (offers_of(opened, what) for what in (MODEL, EFFORT, MODE))
+    offers = [o for o in (next((o for o in each if o.others), None) for each in found) if o]
+    if not offers:
+        raise NotAsked("it offers no other model, effort or mode")
+    modes = [offer for offer in offers if offer.what == MODE]
+    taken, refused = await _all_chosen(wire, session_id, [o for o in offers if o not in modes])
+    if not taken and not modes:
+        raise NotAsked("; ".join(refused))
+    # Before the mode is another: in some, nothing is asked for.
     await wire.prompt(session_id, REPLY.format(words="NOTED")).answer(END_SECONDS)
+    more, too = await _all_chosen(wire, session_id, modes)
+    taken, refused = [*taken, *more], [*refused, *too]
+    if not taken:
+        raise NotAsked("; ".join(refused))
     wire = await agent.start()
     loaded = await agent.open("session/load", {"sessionId": session_id}, LOAD_SECONDS)
     if not loaded.is_result:
-        await _put_back_elsewhere(agent, offer)
+        await _put_back_elsewhere(agent, taken)
         return Finding("fail", f"session/load got {brief(loaded)}")
-    await offer.put_back(wire, session_id)
-    return _survived(offer, chosen, loaded.fields)
+    for offer in taken:
+        await offer.put_back(wire, session_id)
+    return _survived(taken, refused, loaded.fields)
 
 
 # -- a session, and what is chosen in it
@@ -166,11 +173,27 @@ async def _unless_refused(wire: Wire, session_id: str, offer: Offer, answer: Ans
         await offer.put_back(wire, session_id)
 
 
-async def _put_back_elsewhere(agent: Subject, offer: Offer) -> None:
+async def _put_back_elsewhere(agent: Subject, offers: list[Offer]) -> None:
     """Put back what was chosen in a session that is not there any more, should it be kept."""
     with contextlib.suppress(NotAsked):
         wire, session_id, _ = await _opened(agent)
-        await offer.put_back(wire, session_id)
+        for offer in offers:
+            await offer.put_back(wire, session_id)
+
+
+async def _all_chosen(
+    wire: Wire, session_id: str, offers: list[Offer]
+) -> tuple[list[Offer], list[str]]:
+    """Choose another of each; which were taken, and how the others were refused."""
+    taken, refused = [], []
+    for offer in offers:
+        answer = await offer.choose(wire, session_id, offer.others[0])
+        if answer.is_result:
+            taken.append(offer)
+        else:
+            await _unless_refused(wire, session_id, offer, answer)
+            refused.append(f"another {offer.what} by {offer.method} got {brief(answer)}")
+    return taken, refused
 
 
 async def _switched(agent: Subject, what: str) -> Finding:
@@ -271,13 +294,21 @@ def _shown(seen: str) -> str:
     return "the config option shows it" if seen else "no config option could show it"
 
 
-def _survived(offer: Offer, chosen: str, loaded: Mapping[str, Any]) -> Finding:
-    now = next((o.current for o in offers_of(loaded, MODEL) if o.current), "")
-    facts = {"survives": now == chosen if now else None}
-    if not now:
-        return Finding("absent", "the answer to session/load does not tell the model", facts)
-    if now == chosen:
-        return Finding("pass", f"{chosen} was chosen, and is so after session/load", facts)
-    default = "the default" if now == offer.current else "neither that nor the default"
-    words = f"{chosen} was chosen, and after session/load it is {now}, {default}"
-    return Finding("fallback", f"{words}: a client must choose it again after every load", facts)
+def _survived(taken: list[Offer], refused: list[str], loaded: Mapping[str, Any]) -> Finding:
+    kept, lost, untold, survives = [], [], [], dict[str, bool | None]()
+    for offer in taken:
+        now = next((o.current for o in offers_of(loaded, offer.what) if o.current), "")
+        survives[offer.what] = now == offer.others[0] if now else None
+        words = f"{offer.what} {offer.others[0]}"
+        if not now:
+            untold.append(words)
+        elif survives[offer.what]:
+            kept.append(words)
+        else:
+            default = "the default" if now == offer.current else "neither that nor the default"
+            lost.append(f"{words}, it is {now} then, {default}")
+    told = {"kept": kept, "not told": untold, "lost": lost}
+    parts = [f"{how}: {', '.join(each)}" for how, each in told.items() if each]
+    again = ["a client must choose again after every load"] if lost else []
+    verdict: Verdict = "fallback" if lost else "pass" if kept else "absent"
+    return Finding(verdict, "; ".join([*parts, *again, *refused]), {"survives": survives})
