@@ -72,7 +72,8 @@ def _threshold(words: str) -> tuple[str, float]:
 
 def _run(wanted: argparse.Namespace) -> int:
     source: Path | None = wanted.replay
-    names = wanted.names or (_taped_in(source) if source else list(NAMES))
+    taped = _taped_in(source) if source else list(NAMES)
+    names = wanted.names or taped
     thresholds = _of_suites(names, dict(wanted.thresholds))
     if source is None:
         _announce(names, wanted.agent, wanted.live)
@@ -99,6 +100,8 @@ def _run(wanted: argparse.Namespace) -> int:
 
 def _taped_in(folder: Path) -> list[str]:
     """The suites whose tapes are in a folder."""
+    if folder.is_file():
+        raise CommandError(f"{folder} is a file: --replay takes the folder that the tapes are in")
     found = [name for name in NAMES if (folder / f"{name}.jsonl").is_file()]
     if not found:
         raise CommandError(f"{folder} has no tapes of probes")

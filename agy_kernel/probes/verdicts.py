@@ -140,7 +140,7 @@ def _earlier(path: Path, agent: str, build: Mapping[str, Any]) -> Verdicts:
     """What a file has of a build already."""
     with contextlib.suppress(AgyError):
         told = load(path)
-        versions = {each.get("version") or "" for each in (told.build, build)} - {""}
+        versions = {str(each.get("version") or "") for each in (told.build, build)} - {""}
         if told.agent == agent and len(versions) <= 1:
             return told
     return Verdicts(agent, {})

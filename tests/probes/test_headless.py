@@ -215,6 +215,12 @@ def test_a_folder_without_tapes_is_named_and_nothing_is_left(tmp_path: Path) -> 
     done = run("--replay", str(tmp_path / "empty"), "--out", str(tmp_path / "out"))
     assert done.returncode == 1
     assert "has no tapes of probes" in done.stderr
+    (tmp_path / "cancel.jsonl").touch()
+    of_file = run(
+        "cancel", "--replay", str(tmp_path / "cancel.jsonl"), "--out", str(tmp_path / "out")
+    )
+    assert of_file.returncode == 1
+    assert "is a file: --replay takes the folder that the tapes are in" in of_file.stderr
     assert not (tmp_path / "out").exists()
 
 

@@ -295,8 +295,9 @@ def test_another_version_of_an_agent_takes_the_place_of_the_first(tmp_path: Path
     for version, suite in (("1", "one"), ("", "two"), ("1", "three")):
         keep(tmp_path, "an-agent", {"name": "x", "version": version}, suite, [])
     assert list(load(tmp_path).suites) == ["one", "two", "three"]
-    keep(tmp_path, "an-agent", {"name": "x", "version": "2"}, "four", [])
-    assert list(load(tmp_path).suites) == ["four"]
+    for version in ("2", ["agents", "say", "anything"]):
+        keep(tmp_path, "an-agent", {"name": "x", "version": version}, "four", [])
+        assert list(load(tmp_path).suites) == ["four"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"format": 2}', '{"format": 1'])
