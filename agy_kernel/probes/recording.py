@@ -71,6 +71,8 @@ class Recording(Tape):
         """Set when a replay has nothing more to say, and does not end by itself either."""
         self._is_closed = self._has_ended = self._departs = False
         self.frames: list[Evidence] = []
+        self.kept_bytes = 0
+        """How long the lines of all frames are."""
 
     def begins(self, name: str, command: Sequence[str]) -> None:
         """An agent is started: what follows is its traffic."""
@@ -184,6 +186,7 @@ class Recording(Tape):
         return len(self.frames)
 
     def _keep(self, direction: Direction, line: bytes, is_json: bool) -> None:
+        self.kept_bytes += len(line)
         words = line.decode("utf-8", "replace")
         message = json.loads(words) if is_json else words
         self._add(direction, message)

@@ -24,7 +24,7 @@ MINIMAL = {
     },
 }
 """What a probe says of itself: the seed's posture for every probe (its plan, section 8)."""
-MOST_FRAMES = 200_000
+MOST_FRAMES, MOST_BYTES = 200_000, 200_000_000
 UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
 
 
@@ -79,13 +79,19 @@ class Wire:
 
     async def _hold_out(self, _: int) -> None:
         """End an agent that never stops: everything is kept, to be looked at."""
-        if len(self.recording.frames) > MOST_FRAMES:
+        if self._too_much():
             self._process.signal(KILL)
 
     async def _mourn(self, why: str) -> AgentError:
-        if len(self.recording.frames) > MOST_FRAMES:
-            return AgentError(f"it was ended, having sent more than {MOST_FRAMES:,} frames")
+        if much := self._too_much():
+            return AgentError(f"it was ended, having sent more than {much}")
         return await self._process.epitaph(why)
+
+    def _too_much(self) -> str:
+        """What there is too much of to be kept; empty where there is not."""
+        if len(self.recording.frames) > MOST_FRAMES:
+            return f"{MOST_FRAMES:,} frames"
+        return f"{MOST_BYTES / 1e6:,g} MB" if self.recording.kept_bytes > MOST_BYTES else ""
 
     @property
     def alive(self) -> bool:
