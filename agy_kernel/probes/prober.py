@@ -13,10 +13,11 @@ from weakref import WeakValueDictionary
 from ..acp.privacy import Privacy
 from ..acp.tape import private_file
 from ..conversation.thread import AgentThread
-from ..errors import AgentError, AgentExited, AgyError, exit_status
+from ..errors import AgentError, AgyError
 from ..tapes.reading import TapeError
 from .aim import at_agent, at_tape, known
 from .bridge import MakeBridge, echo_bridge
+from .ends import in_a_line
 from .engines import EngineKind
 from .partner import Partner
 from .probe import Finding, NotAsked, Probe, probes_of, suite_name
@@ -181,7 +182,7 @@ class Prober:
         except TimeoutError:
             return Finding("fail", f"no end within {PROBE_SECONDS:g} s")
         except AgentError as error:
-            return Finding("fail", f"the agent broke off: {_brief(error)}")
+            return Finding("fail", f"the agent broke off: {in_a_line(error)}")
         except Exception as error:
             # An agent has sent what nobody has thought of: the other probes are put all the same.
             log.exception("the probe %s", probe.name)
@@ -203,12 +204,3 @@ class Prober:
     def _keep(self) -> None:
         if self._out is not None:
             keep(self._out, self._aim.agent, self._subject.info, self.name, self.results)
-
-
-def _brief(error: AgentError) -> str:
-    """What has happened to an agent, in a line."""
-    if not isinstance(error, AgentExited):
-        return str(error)
-    status = "" if error.status is None else f" ({exit_status(error.status)})"
-    last = error.stderr.strip().rpartition("\n")[2]
-    return f"it {error.why}{status}" + (f"; its last words: {last}" if last else "")

@@ -13,6 +13,7 @@ from ..conversation.transcript import Transcript, fold
 from ..conversation.turn import Turn
 from ..display.footer import problem
 from ..errors import (
+    AgentError,
     AgentNotFound,
     AgentStartFailed,
     AuthenticationRequired,
@@ -22,6 +23,7 @@ from ..errors import (
 from ..events import Event, Notice, TextChunk, ToolCallUpdate, TurnBroken, TurnEnded
 from ..questions import Answer, Permission, Question
 from ..tapes.reading import TapeError
+from .ends import in_a_line
 from .probe import NotAsked
 
 ANSWER_SECONDS = 60.0
@@ -105,7 +107,7 @@ class Exchange:
             return f"{self.stop_reason} and {self.text[:60]!r}"
         if isinstance(error, RequestFailed):
             return f"error {error.code} ({error.message})"
-        return type(error).__name__
+        return in_a_line(error) if isinstance(error, AgentError) else type(error).__name__
 
     # -- waiting
 

@@ -18,10 +18,14 @@ from tests.agents.scripted import (
     expect,
     expect_response,
     fail,
+    hello,
+    leave,
+    new_session,
     opening,
     permission,
     send,
     spawn,
+    to_stderr,
     turn,
     update,
 )
@@ -46,6 +50,14 @@ def asked(name: str, folder: Path, *steps: list[Step], seconds: float = 60.0) ->
 
 
 # -- a turn that is over by itself
+
+
+@pytest.mark.parametrize("name", [*COUNTING, "while_asking", "while_running"])
+def test_an_agent_that_dies_has_not_just_ended_its_turn(tmp_path: Path, name: str) -> None:
+    dies = [expect("session/prompt"), send(chunk("1\n2")), to_stderr("panic"), leave(4)]
+    told = asked(name, tmp_path, hello(**LOADS), new_session(), dies)
+    assert told.verdict == "fail"
+    assert "(exit status 4); its last words: panic" in told.words
 
 
 @pytest.mark.parametrize("said", [WHOLE, "1\n2\n3", "I will not count."], ids=len)

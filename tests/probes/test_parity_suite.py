@@ -49,6 +49,16 @@ def name(value: object) -> str | None:
     return value.__name__ if isinstance(value, type) else None
 
 
+def test_an_agent_that_dies_is_told_with_its_last_words(put: Put, tmp_path: Path) -> None:
+    dies = [scripted.expect("session/prompt"), scripted.to_stderr("panic"), scripted.leave(4)]
+    agent = shlex.join(scripted.command(*scripted.opening(), *dies))
+    prober = put(parity, agent, out=tmp_path, live=True)
+    shown = repr(prober.ask(parity.stream))
+    assert shown.startswith("fail")
+    assert "(exit status 4); its last words: panic" in words(prober, parity.stream)
+    assert repr(put(parity, replay=tmp_path / "parity.jsonl").ask(parity.stream)) == shown
+
+
 def kind(engine: type[MemoryEngine], bridge: Bridge | None = None) -> EngineKind:
     """A way to speak to engines that share a memory."""
     memory = Memory()

@@ -83,7 +83,7 @@ async def while_asking(agent: Subject, *, cancel_seconds: float = 2.0) -> Findin
     wire, session = await agent.wire(), await agent.session()
     turn = wire.prompt(session, CREATE.format(name=FILE, text="STOPPED"), holds=True)
     if not await turn.until(lambda t: bool(t.asked), BEGIN_SECONDS):
-        raise NotAsked(f"it asked for no permission: it said {turn.text[:80]!r}")
+        raise await _not_asked(turn, f"it asked for no permission: it said {turn.text[:80]!r}")
     wire.notify("session/cancel", {"sessionId": session})
     turn.withdraw()
     finding = await _ended(wire, turn, cancel_seconds)
@@ -109,7 +109,7 @@ async def while_running(agent: Subject, *, cancel_seconds: float = 2.0) -> Findi
 
     turn = wire.prompt(session, RUN.format(command=COMMAND), allow=is_asked)
     if not await turn.until(lambda t: _runs(wire, t) or has_leave(t), BEGIN_SECONDS):
-        raise NotAsked(f"it ran no such command: it said {turn.text[:80]!r}")
+        raise await _not_asked(turn, f"it ran no such command: it said {turn.text[:80]!r}")
     await turn.until(lambda t: _runs(wire, t), RUN_SECONDS)
     wire.notify("session/cancel", {"sessionId": session})
     turn.withdraw()
@@ -169,8 +169,19 @@ async def _counting(agent: Subject) -> tuple[Wire, Turn]:
     # All that had come then has come in a replay too.
     await agent.here()
     if turn.is_answered or _is_whole(turn):
-        raise NotAsked(OVER)
+        raise await _not_asked(turn, OVER)
     return wire, turn
+
+
+async def _not_asked(turn: Turn, words: str) -> NotAsked:
+    """Why a turn could not be stopped.
+
+    Raises:
+        AgentError: the agent has ended in its middle, which says more.
+    """
+    if turn.is_answered:
+        await turn.answer(0)
+    return NotAsked(words)
 
 
 def _is_whole(turn: Turn) -> bool:

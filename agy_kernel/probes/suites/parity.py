@@ -93,11 +93,11 @@ async def serialization(engine: Partner) -> Finding:
     facts = {"overlap": overlaps, "ends": [one.stop_reason, two.stop_reason]}
     if overlaps:
         return Finding("fail", "the second turn began before the first was over", facts)
+    if not (one.is_good and two.is_good):
+        return Finding("fail", f"one got {one.how}, the other {two.how}", facts)
     if one.text.split() != _numbers(20) or two.text.strip().rstrip(".") != SECOND:
         words = f"the texts are not their own: {one.text[-60:]!r} and {two.text[:60]!r}"
         return Finding("fail", words, facts)
-    if not (one.is_good and two.is_good):
-        return Finding("fail", f"one got {one.how}, the other {two.how}", facts)
     return Finding("pass", "one after the other, each with a text of its own", facts)
 
 
