@@ -268,8 +268,8 @@ PLANTED: dict[Callable[[Lines], Lines], set[str]] = {
         "+ agent: answer session/new .modes.currentModeId = yolo   (line 5)",
     },
     with_less_in_an_error: {
-        "- agent: error -32602 to  .data.errors[].loc list   (line 11)",
-        "+ agent: error -32602 to  .data.errors[].path text   (line 11)",
+        "- agent: error -32602 to no request of the tape .data.errors[].loc list   (line 11)",
+        "+ agent: error -32602 to no request of the tape .data.errors[].path text   (line 11)",
     },
     with_error: {
         "- agent: answer session/prompt   (line 10)",

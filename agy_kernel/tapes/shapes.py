@@ -49,7 +49,8 @@ class Facts:
             return
         who = "agent" if frame.entry.direction == "a2c" else "client"
         if frame.is_error:
-            self._add_error(f"{who}: error {frame.error_code} to {frame.method}", frame)
+            asked = frame.method or "no request of the tape"
+            self._add_error(f"{who}: error {frame.error_code} to {asked}", frame)
             return
         what = " ".join(part for part in (frame.method, frame.update) if part)
         name = (
