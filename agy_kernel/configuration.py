@@ -25,8 +25,8 @@ from .settings import Settings
 PREFIX = "AGY_"
 SESSION = "set in this session"
 OLD_PERMISSIONS, OLD_VALUES = "AGY_ACP_PERMISSIONS", {"auto": "allow"}
-GOOGLES = (OLD_PERMISSIONS, "AGY_ACP_")
-"""Variables of Antigravity itself begin alike; the first is one that its bridges have had."""
+GOOGLES = "AGY_ACP_"
+"""Variables of Antigravity itself begin alike, so one of ours has to be nearer to be meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Configuration:
             try:
                 values[name] = _checked(name, told.value)
             except ValueError as error:
-                problems.append(f"{told.source}: {name} = {told.value!r} cannot be used: {error}.")
+                problems.append(f"{told.source}: {_unusable(name, told.value)}: {error}.")
             else:
                 origins[name] = told.source
         self.settings = Settings.model_construct(**values)
@@ -126,8 +126,9 @@ class Configuration:
             yield "permissions", Origin(OLD_VALUES.get(old, old), OLD_PERMISSIONS)
         known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields}
         for variable in sorted(os.environ):
-            if variable.startswith(PREFIX) and variable not in known and not _is_googles(variable):
-                near = get_close_matches(variable, known, n=1, cutoff=0.75)
+            if variable.startswith(PREFIX) and variable not in {*known, OLD_PERMISSIONS}:
+                cutoff = 0.8 if variable.startswith(GOOGLES) else 0.75
+                near = get_close_matches(variable, known, n=1, cutoff=cutoff)
                 problems += [f"{variable} is not known: did you mean {near[0]}?"] if near else []
 
     def _of_file(self, problems: list[str]) -> Iterator[tuple[str, Origin]]:
@@ -146,17 +147,18 @@ class Configuration:
                 problems.append(f"{self.file}: {_unknown(name)}")
 
 
-def _is_googles(variable: str) -> bool:
-    return variable.startswith(GOOGLES)
-
-
 def _check(name: str, value: Any) -> Any:
     if name not in Settings.model_fields:
         raise SettingsError(_unknown(name))
     try:
         return _checked(name, value)
     except ValueError as error:
-        raise SettingsError(f"{name} = {value!r} cannot be used: {error}.") from None
+        raise SettingsError(f"{_unusable(name, value)}: {error}.") from None
+
+
+def _unusable(name: str, value: Any) -> str:
+    """A bad value, in words; of servers the name only, whose variables and headers are secrets."""
+    return f"{name} cannot be used" if name == "mcp" else f"{name} = {value!r} cannot be used"
 
 
 def _checked(name: str, value: Any) -> Any:

@@ -132,7 +132,6 @@ def test_nothing_in_the_project_s_folder_is_read(
         ("AGY_RULES", "[{}]", "0.do: Field required"),
         ("AGY_RULES", '[{"do": "deny", "pth": "/"}]', "pth: Unexpected keyword argument"),
         ("AGY_RULES", "no JSON", "Expecting value"),
-        ("AGY_MCP", '{"x": {"type": "http"}}', "x: a server of type http needs a url"),
         ("AGY_ENGINE", "telepathy", "'acp'"),
     ],
 )
@@ -147,6 +146,25 @@ def test_a_bad_value_is_named_with_what_would_be_a_good_one(
     assert problem.startswith(f"{name}: {setting} = {value!r} cannot be used: ")
     assert hint in problem
     assert configuration.settings == Settings.model_construct(images=2)
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        {"type": "http", "url": "", "headers": {"Authorization": "Bearer s3cret"}},
+        {"command": "serve", "env": {"TOKEN": "s3cret"}, "colour": 1},
+    ],
+)
+def test_what_is_wrong_with_servers_is_told_without_their_secrets(
+    file: Path, server: dict[str, object]
+) -> None:
+    servers = {"nb": {"command": "serve", "env": {"KEY": "s3cret"}}, "x": server}
+    configuration = Configuration(put(file, json.dumps({"mcp": servers})))
+    (problem,) = configuration.problems
+    assert problem.startswith(f"{file}: mcp cannot be used: x")
+    with pytest.raises(SettingsError, match=r"^mcp cannot be used: x") as caught:
+        configuration.save("mcp", json.dumps(servers))
+    assert "s3cret" not in problem + str(caught.value)
 
 
 def test_a_bad_value_is_never_replaced_by_a_looser_one(
@@ -188,9 +206,13 @@ def test_unknown_names_are_named_with_what_was_meant(
 ) -> None:
     put(file, '{"permision": "deny", "colour": 1, "images": 3}')
     monkeypatch.setenv("AGY_PERMISSION", "deny")
-    monkeypatch.setenv("AGY_ACP_DISABLE_WORKSPACE_TRUST", "1")
+    monkeypatch.setenv("AGY_ACP_BINARY", "/opt/server.par")
+    for name in ("DISABLE_WORKSPACE_TRUST", "CCPA_PROJECT", "ENABLE_GATEWAY_AUTH"):
+        monkeypatch.setenv(f"AGY_ACP_{name}", "1")
+    monkeypatch.setenv("AGY_ACP_FORCE_FILE_STORAGE", "1")
     configuration = Configuration(file)
     assert configuration.problems == (
+        "AGY_ACP_BINARY is not known: did you mean AGY_ACP_BIN?",
         "AGY_PERMISSION is not known: did you mean AGY_PERMISSIONS?",
         f"{file}: there is no setting 'permision'; did you mean 'permissions'?",
         f"{file}: there is no setting 'colour'.",
