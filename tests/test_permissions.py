@@ -154,6 +154,16 @@ def test_a_rule_that_asks_finds_nobody_where_nobody_is() -> None:
     answer = made.decide(ask(*ORDINARY), ToolCall("call_1"), human=False)
     assert answer is not None
     assert (answer.option, answer.by) == (DENY, "nobody")
+    assert answer.why.endswith("; by the rule: ask (kind: execute)")
+
+
+def test_what_would_not_allow_it_is_not_said_to() -> None:
+    policies: tuple[Policy, ...] = ("ask", "allow")
+    for policy in policies:
+        answer = decide(ask(ALWAYS, DENY), policy, human=False)
+        assert answer is not None
+        assert answer.why.startswith("the agent offers no way to allow it once")
+        assert HOW_TO_ALLOW not in answer.why
 
 
 def test_a_rule_answers_no_question_for_a_person() -> None:

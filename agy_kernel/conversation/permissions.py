@@ -18,6 +18,7 @@ Policy = Literal["ask", "deny", "allow"]
 KEPT = 500
 HOW_TO_ALLOW = "AGY_PERMISSIONS=allow, set before the kernel starts, would allow it"
 NOBODY = "nobody can answer here (the front end takes no input)"
+NOT_ONCE = "the agent offers no way to allow it once"
 FOR_A_PERSON = f"this is a question for a person, and {NOBODY}"
 
 
@@ -82,7 +83,12 @@ class Permissions:
             return Answer(once, by="policy", why=why)
         if verdict == "deny":
             return _refusal(question, "policy", why)
-        return None if human else _refusal(question, "nobody", f"{NOBODY}; {HOW_TO_ALLOW}")
+        if human:
+            return None
+        if once is None:
+            return _refusal(question, "nobody", f"{NOT_ONCE}, and {NOBODY}")
+        how = HOW_TO_ALLOW if rule is None else why
+        return _refusal(question, "nobody", f"{NOBODY}; {how}")
 
     def _answered(self, question: Permission, facts: Facts, reply: Future[Answer]) -> None:
         answer = reply.result()
