@@ -535,6 +535,19 @@ def test_the_doctor_in_a_kernel_looks_at_the_agent_that_runs(python: Kernel) -> 
     assert len(python.sent("session/new")) == 1
 
 
+def test_the_doctor_tells_the_sign_in_of_an_agent_that_runs_without_a_session(
+    start_kernel: StartKernel,
+) -> None:
+    kernel = start_kernel(f"{SIMULATOR} --signed-out")
+    assert kernel.run("hello").error["ename"] == "AuthenticationRequired"
+    agents = kernel.agents
+    assert agents
+    cell = kernel.run("%agy doctor")
+    assert "✓ starts | it runs" in cell.text
+    assert "✗ signed in | no, it wants a sign-in first" in cell.text
+    assert kernel.agents == agents
+
+
 def test_the_doctor_asks_nothing_of_the_start_of_a_kernel() -> None:
     code = "import sys, agy_kernel.kernel; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -50,9 +50,12 @@ def doctor(host: Host, words: list[str]) -> str:
         engine = running_here.engine if running_here is not None else None
         if running_here is None or engine is None or not engine.alive:
             return _fresh(host.settings, host.wait_for)
-        signed_in = Check("signed in", "ok", "yes, a session is open")
-        opened = [signed_in] if running_here.is_open else []
-        return [Check("starts", "ok", "it runs"), *agent.described(engine), *opened]
+        signed_in = [Check("signed in", "ok", "yes, a session is open")]
+        if not running_here.is_open:
+            # Another one is asked: this one could open a browser, and wait for minutes.
+            fresh = _fresh(host.settings, host.wait_for)
+            signed_in = [check for check in fresh if check.name == "signed in"]
+        return [Check("starts", "ok", "it runs"), *agent.described(engine), *signed_in]
 
     sections = this_kernel(host.conversations.all)
     report = _report(host.configuration, look, sections)
