@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agy_kernel.display.ask import LATE
 from agy_kernel.display.footer import RECORD_TYPE
 from agy_kernel.display.pages import BLOCK, HARD_BLOCK, MAX_OUTPUTS
+from agy_kernel.display.shown import Shown
 from agy_kernel.events import (
     Answered,
     Asked,
@@ -135,6 +136,15 @@ def test_what_is_being_waited_for_goes_when_the_text_above_it_grows() -> None:
     turn = Played()
     turn.play([say("one "), Progress("waiting, 10 s"), say("two")])
     assert turn.screen.markdown == ["one two"]
+
+
+def test_what_was_waited_for_is_gone_where_nothing_else_comes() -> None:
+    turn = Played()
+    turn.shown = Shown(turn.view, is_prompt=False)
+    turn.play([Progress("signing in (2 s)"), TurnEnded("end_turn")])
+    turn.shown.finish()
+    turn.view.end("", {})
+    assert turn.screen.markdown == []
 
 
 # -- text

@@ -84,6 +84,8 @@ class NotebookView:
         """Add the footer, if any, with what it carries for programs; no click counts any more."""
         if footer:
             self._publish(self._pages.footer(), {"text/markdown": footer, **extra}, footer)
+        else:
+            self._clear_status()
         for asking in self._retired:
             asking.close()
         self._retired.clear()
