@@ -171,8 +171,10 @@ class Host:
         output = self._output()
         shown = Shown(self._view(output, conversation.cwd, manner.quiet))
         turn = self._turn_shown_as(shown, output)
-        pack = self.pack(request, conversation.cwd)
-        run = Run(conversation, pack, turn, self._limits(manner, output.human), self._warnings())
+        pack = self.pack(request, conversation)
+        limits, warnings = self._limits(manner, output.human), self._warnings()
+        opened = partial(self.conversations.remember, conversation)
+        run = Run(conversation, pack, turn, limits, opened, warnings)
         self.turns.append(shown)
         begin = time.monotonic()
         with self._sitting(shown, run.go, lambda: conversation.stop(turn)):
@@ -211,11 +213,12 @@ class Host:
         self._said.update(problems)
         return problems + self.conversations.take_warnings()
 
-    def pack(self, request: Request, folder: str) -> Pack:
+    def pack(self, request: Request, conversation: Conversation) -> Pack:
         """Read what could go along: code of the person's objects runs here, so Stop ends it."""
         try:
             with interrupts(signal.default_int_handler):
-                return self.context.pack(request, folder, self.settings)
+                agent = self.conversations.home(conversation).agent
+                return self.context.pack(request, conversation.cwd, self.settings, agent)
         except KeyboardInterrupt:
             raise TurnCancelled("stopped before anything was sent.") from None
 
@@ -322,18 +325,12 @@ class Host:
             shown.draw()
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run something on the agent's thread and wait for it.
+        """Run something on the agent's thread and wait for it; a long wait is said in this cell.
 
         Raises:
             TurnCancelled: Stop has ended both.
         """
-        future = self._thread.submit(work)
-        try:
-            with interrupts(signal.default_int_handler):
-                return future.result()
-        except KeyboardInterrupt:
-            future.cancel()
-            raise TurnCancelled("the agent is not waited for any more.") from None
+        return self.attend(lambda _: work)
 
     def _submit(self, work: Coroutine[Any, Any, None]) -> None:
         self._thread.submit(work).add_done_callback(_report)
