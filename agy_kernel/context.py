@@ -46,25 +46,30 @@ class Context:
         self.recorder = Recorder(shell, is_ours) if shell is not None else None
         self.is_on: bool | None = None
         self.limit: int | None = None
-        self._told: dict[str, Told] = {}
+        self._told: dict[tuple[str, str], Told] = {}
 
-    def pack(self, request: Request, folder: str, settings: Settings) -> Pack:
-        """Read all that could go along with a prompt; runs on the user's thread."""
+    def pack(self, request: Request, folder: str, settings: Settings, agent: str) -> Pack:
+        """Read all that could go along with a prompt; runs on the user's thread.
+
+        Args:
+            agent: whose prompt it is; session ids are its own.
+        """
         is_on = settings.context if self.is_on is None else self.is_on
         is_on = is_on and not _is_command(request.text)
         request = replace(request, context=request.context and is_on)
         gathered = gather(request, self._surface(Path(folder)))
-        return Pack(self, gathered, Path(folder), self._ration(settings), settings.instructions)
+        ration = self._ration(settings)
+        return Pack(self, agent, gathered, Path(folder), ration, settings.instructions)
 
-    def told(self, session_id: str) -> Told:
-        """What a session was told."""
-        return self._told.get(session_id, NOTHING)
+    def told(self, agent: str, session_id: str) -> Told:
+        """What a session was told; another agent's may have the same id."""
+        return self._told.get((agent, session_id), NOTHING)
 
-    def was_told(self, session_id: str, told: Told) -> None:
+    def was_told(self, agent: str, session_id: str, told: Told) -> None:
         """A session has received this: what is unchanged is not sent to it again."""
-        before = self._told.pop(session_id, NOTHING)
+        before = self._told.pop((agent, session_id), NOTHING)
         instructions = before.instructions or told.instructions
-        self._told[session_id] = Told(instructions, {**before.cells, **told.cells})
+        self._told[agent, session_id] = Told(instructions, {**before.cells, **told.cells})
         while len(self._told) > KEPT_SESSIONS:
             del self._told[next(iter(self._told))]
 
@@ -105,9 +110,16 @@ class Pack:
     """What could go along with one prompt, and, once the session is known, what does."""
 
     def __init__(
-        self, context: Context, gathered: Gathered, folder: Path, ration: Ration, with_files: bool
+        self,
+        context: Context,
+        agent: str,
+        gathered: Gathered,
+        folder: Path,
+        ration: Ration,
+        with_files: bool,
     ) -> None:
-        self._context, self._gathered, self._folder = context, gathered, folder
+        self._context, self._agent = context, agent
+        self._gathered, self._folder = gathered, folder
         self._ration, self._with_files = ration, with_files
         self._session_id, self._brings_instructions = "", False
         self._assembled = Assembled(())
@@ -119,7 +131,7 @@ class Pack:
 
     def assemble(self, session_id: str, capabilities: Capabilities) -> Assembled:
         """Choose what goes along to a session; may run on the agent's thread."""
-        told = self._context.told(session_id)
+        told = self._context.told(self._agent, session_id)
         is_first = not told.instructions and not _is_command(self._gathered.text)
         first = self._instructions() if is_first else ""
         self._session_id, self._brings_instructions = session_id, is_first
@@ -132,7 +144,7 @@ class Pack:
         """The agent has received it."""
         if self._session_id:
             told = Told(self._brings_instructions, self._assembled.sent)
-            self._context.was_told(self._session_id, told)
+            self._context.was_told(self._agent, self._session_id, told)
 
     def _instructions(self) -> str:
         return self._context.instructions(self._folder, self._with_files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Awaitable, Callable
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ from .agents import catalogue
 from .context import Context, notebook_folder
 from .conversation.conversation import Conversation
 from .conversation.engine import Engine, EventSink
-from .conversation.store import Home, Saved, Store
+from .conversation.store import Home, Saved, Store, Told
 from .events import MODE
 from .kernels import runs_elsewhere, this_kernel
 
@@ -44,6 +45,7 @@ class Conversations:
         self._notebook, self._room = notebook, room
         self._known: dict[str, tuple[Home, Conversation]] = {}
         self._rungs: dict[str, str] = {}
+        self._remembering = threading.Lock()
         self.warnings: list[str] = []
 
     @cached_property
@@ -83,21 +85,31 @@ class Conversations:
         return next(home for home, known in self._known.values() if known is conversation)
 
     def remember(self, conversation: Conversation) -> None:
-        """Keep what has to outlive this kernel; a turn is over."""
-        if conversation.session_id is None:
-            return
-        # A mode may allow more than was asked for: it is not chosen again in another kernel.
-        wishes = {what: value for what, value in conversation.wishes.items() if what != MODE}
-        told = self._context.told(conversation.session_id)
-        saved = Saved(
-            self.home(conversation),
-            conversation.session_id,
-            conversation.title or "",
-            told,
-            wishes,
-            kernel=this_kernel(),
-        )
-        self.store.remember(saved, self._rungs)
+        """Keep what has to outlive this kernel: a prompt goes out, or a turn is over."""
+        with self._remembering:  # from two threads; what is kept last is what is known last
+            if (session_id := conversation.session_id) is None:
+                return
+            home = self.home(conversation)
+            # A mode may allow more than was asked for: it is not chosen again in another kernel.
+            wishes = {what: value for what, value in conversation.wishes.items() if what != MODE}
+            told = self._context.told(home.agent, session_id)
+            title, kernel = conversation.title or "", this_kernel()
+            saved = Saved(home, session_id, title, told, wishes, kernel=kernel)
+            self.store.remember(saved, self._rungs)
+
+    def is_remembered(self, conversation: Conversation) -> bool:
+        """Whether a conversation's session has had a prompt, of this or an earlier kernel."""
+        home, session_id = self.home(conversation), conversation.session_id or ""
+        return self.store.find(home.engine, home.agent, session_id) is not None
+
+    def resumed(self, conversation: Conversation) -> int | None:
+        """A session was opened again that the person named; the other kernel that uses it, too."""
+        home, session_id = self.home(conversation), conversation.session_id or ""
+        saved = self.store.find(home.engine, home.agent, session_id)
+        if saved is not None and self._context.told(home.agent, session_id) == Told():
+            self._context.was_told(home.agent, session_id, saved.told)
+        self.remember(conversation)
+        return runs_elsewhere(saved.kernel) if saved is not None else None
 
     def take_warnings(self) -> list[str]:
         """What went wrong with what is remembered; asked again, it is nothing."""
@@ -126,7 +138,7 @@ class Conversations:
         for build, rung in self.store.rungs.items():
             self._rungs.setdefault(build, rung)
         if saved is not None:
-            self._context.was_told(saved.session_id, saved.told)
+            self._context.was_told(agent, saved.session_id, saved.told)
 
         def make_engine(on_event: EventSink) -> Engine:
             now = self._configuration().settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .abilities import Capabilities
@@ -23,6 +23,7 @@ class Run:
         pack: what could go along.
         turn: hears what comes of it.
         limits: how long it may take.
+        opened: called, on a thread of its own, when the session is known and the prompt goes out.
         warnings: what is to be said first.
     """
 
@@ -32,10 +33,11 @@ class Run:
         pack: Pack,
         turn: Turn,
         limits: Limits,
+        opened: Callable[[], None],
         warnings: Sequence[str] = (),
     ) -> None:
         self._conversation, self.pack, self._turn = conversation, pack, turn
-        self._warnings = warnings
+        self._opened, self._warnings = opened, warnings
         self._watch = Watch(turn, limits)
 
     @property
@@ -61,6 +63,8 @@ class Run:
 
     def _blocks(self, session_id: str, capabilities: Capabilities) -> Sequence[dict[str, Any]]:
         assembled = self.pack.assemble(session_id, capabilities)
+        # A turn may outlive this kernel, and another kernel of the notebook may look meanwhile.
+        asyncio.get_running_loop().run_in_executor(None, self._opened)
         for notice in assembled.notices:
             self._turn.take(Notice(notice, "warning"))
         return assembled.blocks

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 from pathlib import Path
 
 import pytest
 
+from tests.agents.scripted import HELLO, answer, command, expect, new_session, play_file
 from tests.support.kernels import SIMULATOR, Kernel, StartKernel, sim
 
 
@@ -79,6 +82,7 @@ def test_options_are_listed_and_chosen_by_a_part(kernel: Kernel) -> None:
     assert "`mode`" in listed
     assert "yolo" in said(kernel, "option mode")
     assert "**YOLO**" in said(kernel, "option mode yol")
+    assert said(kernel, 'model "Gemini 3.8 Flash (Low)"') == "model: **Gemini 3.8 Flash (Low)**"
     assert "There is no option 'colour'. There are: " in failed(kernel, "option colour")
     assert said(kernel, "effort") == "The agent offers no choice of effort."
 
@@ -149,7 +153,9 @@ def test_mcp_servers_are_added_given_and_taken_out(kernel: Kernel) -> None:
     said(kernel, "mcp remove nb")
     assert "serve" not in said(kernel, "mcp")
     assert "there is no MCP server 'nb'" in failed(kernel, "mcp remove nb")
-    assert "needs a url" in failed(kernel, "mcp add bad --http nowhere")
+    refused = failed(kernel, "mcp add bad --http nowhere")
+    assert "needs a url" in refused
+    assert "s3cret" not in refused
 
 
 def test_nothing_is_deleted_unless_a_person_says_so(kernel: Kernel) -> None:
@@ -166,5 +172,18 @@ def test_nothing_is_deleted_unless_a_person_says_so(kernel: Kernel) -> None:
     kernel.click(kernel.question(cell), "Delete")
     kernel.finish(cell)
     assert kernel.sent("session/delete")  # which the simulator does not have
-    assert "Method not found" in cell.text
+    assert "(simulator) cannot delete sessions." in cell.text
     assert session(kernel) == first
+
+
+def test_a_command_that_waits_for_the_agent_says_so_while_it_does(
+    start_kernel: StartKernel, tmp_path: Path
+) -> None:
+    rest = tmp_path / "rest"
+    os.mkfifo(rest)  # the agent answers once something is written to it
+    kernel = start_kernel(shlex.join(command(expect("initialize"), play_file(rest))))
+    cell = kernel.send("%agy mode")
+    kernel.shows(cell, "waiting for the agent, 10 s")
+    rest.write_text(json.dumps([answer("initialize", HELLO), *new_session()]))
+    kernel.finish(cell)
+    assert cell.text.strip() == "The agent offers no choice of mode."

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
 from agy_kernel.conversation.known import GREETING
-from tests.support.kernels import SIMULATOR, Kernel, StartKernel
+from tests.support.kernels import SIMULATOR, Kernel, StartKernel, sim
 
 PROMPT = "session/prompt"
 
@@ -29,6 +32,17 @@ def session(kernel: Kernel, prompt: str) -> str:
     cell = kernel.run(prompt)
     assert cell.status == "ok", cell.text
     return str(cell.record["session_id"])
+
+
+def claimed(kernel: Kernel, folder: Path, session_id: str) -> None:
+    """Wait until a kernel has its name on a session."""
+
+    def is_claimed() -> bool:
+        kept = (json.loads(f.read_text())["sessions"] for f in folder.rglob("sessions.json"))
+        mine = (s for sessions in kept for s in sessions if s["session"] == session_id)
+        return any(str(kernel.pid) in s["kernel"].split() for s in mine)
+
+    kernel.wait(is_claimed, "its name on the session")
 
 
 def test_the_session_goes_on_after_a_restart_of_the_kernel(kernel: Kernel) -> None:
@@ -94,6 +108,70 @@ def test_two_kernels_of_one_notebook_do_not_share_a_session(
     kernel.shutdown()
     other.restart()
     assert session(other, "hello") == before
+
+
+def test_a_session_is_claimed_before_its_turn_is_over(
+    start_kernel: StartKernel, notebook: Path, tmp_path: Path
+) -> None:
+    agent = f"{SIMULATOR} --state {tmp_path / 'state'}"
+    data = {"JPY_SESSION_NAME": str(notebook), "JUPYTER_DATA_DIR": str(tmp_path / "data")}
+    kernel, other = start_kernel(agent, data), start_kernel(agent, data)
+    before = session(kernel, "hello")
+    kernel.restart()
+    cell = kernel.ask(sim({"text": "begun"}, {"wait": "go"}))
+    kernel.shows(cell, "begun")
+    claimed(kernel, tmp_path, before)
+    elsewhere = other.run("hello")
+    assert elsewhere.record["session_id"] != before
+    assert f"Another kernel of this notebook (process {kernel.pid})" in elsewhere.text
+    (notebook.parent / "go").touch()
+    assert kernel.finish(cell).record["session_id"] == before
+
+
+def test_a_session_goes_on_whose_first_turn_the_kernel_did_not_survive(
+    kernel: Kernel, tmp_path: Path
+) -> None:
+    cell = kernel.ask(sim({"text": "begun"}, {"wait": None}))
+    kernel.shows(cell, "begun")
+    (begun,) = {frame["params"]["sessionId"] for frame in kernel.sent(PROMPT)}
+    claimed(kernel, tmp_path, begun)
+    os.kill(kernel.pid, signal.SIGKILL)
+    kernel.restart()
+    following = kernel.run("hello")
+    assert following.record["session_id"] == begun
+    assert GREETING in following.text
+
+
+def test_what_a_resumed_session_was_told_is_not_told_again(kernel: Kernel) -> None:
+    first = session(kernel, "hello")
+    kernel.run("%agy new")
+    session(kernel, "hello")
+    kernel.restart()
+    assert kernel.run(f"%agy resume {first}").status == "ok"
+    kernel.restart()
+    assert session(kernel, "hello") == first
+    assert [block["text"] for block in kernel.sent(PROMPT)[-1]["params"]["prompt"]] == ["hello"]
+
+
+def test_a_choice_without_a_prompt_is_kept_for_the_next_kernel(kernel: Kernel) -> None:
+    session(kernel, "hello")
+    kernel.run("%agy model gemini-pro-agent")
+    kernel.restart()
+    assert kernel.run("hello").record["model"] == "Gemini 3.1 Pro (High)"
+
+
+def test_a_session_of_a_kernel_that_runs_is_not_resumed_unasked(
+    start_kernel: StartKernel, notebook: Path, tmp_path: Path
+) -> None:
+    agent, beside = f"{SIMULATOR} --state {tmp_path / 'state'}", notebook.with_name("b.ipynb")
+    data = {"JUPYTER_DATA_DIR": str(tmp_path / "data")}
+    kernel = start_kernel(agent, data | {"JPY_SESSION_NAME": str(notebook)})
+    other = start_kernel(agent, data | {"JPY_SESSION_NAME": str(beside)})
+    theirs, mine = session(kernel, "hello"), session(other, "hello")
+    assert "other kernels use them" in other.run("%agy resume").error["evalue"]
+    assert session(other, "hello") == mine
+    told = other.run(f"%agy resume {theirs}").text
+    assert f"Another kernel (process {kernel.pid}) uses it, too" in told
 
 
 def test_a_kernel_without_a_notebook_begins_anew(start_kernel: StartKernel) -> None:

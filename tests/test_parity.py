@@ -231,7 +231,7 @@ def test_engine_rollback(tmp_path: Path) -> None:
     store.remember(Saved(other, "theirs"))
     store.remember(Saved(Home("acp", *place), "ours"))
     store.remember(Saved(Home("acp", *place), "ours, later"))
-    store.forget("ours")
+    store.forget("acp", "simulator", "ours")
     assert [saved.session_id for saved in store.at(other)] == ["theirs"]
     assert [saved.session_id for saved in store.at(Home("acp", *place))] == ["ours, later"]
 

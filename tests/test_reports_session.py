@@ -165,3 +165,17 @@ def test_two_agents_of_one_kernel_share_nothing(start_kernel: StartKernel) -> No
     assert cell.record["session_id"] == mine.record["session_id"]
     assert kernel.agents == {first}
     assert "theirs" not in cell.text
+
+
+def test_what_one_agent_was_told_counts_for_no_other_with_the_same_session_id(
+    start_kernel: StartKernel, tmp_path: Path
+) -> None:
+    folders = [tmp_path / word for word in ("one", "other")]
+    for folder in folders:
+        folder.mkdir()
+    one, other = (one_after_the_other(f, [*opening(), *turn(f.name)]) for f in folders)
+    kernel = start_kernel(one)
+    assert kernel.run("Say one").record["session_id"] == "s1"
+    assert kernel.run(f"%%agy --agent '{other}'\nSay other").record["session_id"] == "s1"
+    first, second = (frame["params"]["prompt"] for frame in kernel.sent("session/prompt"))
+    assert len(first) == len(second) == 2  # the instructions are for each

@@ -39,7 +39,7 @@ def kept(tmp_path: Path) -> Kept:
 def test_a_session_is_found_by_another_kernel(kept: Kept) -> None:
     kept.open().remember(SAVED)
     assert kept.open().at(HOME) == [replace(SAVED, used=1_000.0)]
-    assert kept.open().find("s1") == replace(SAVED, used=1_000.0)
+    assert kept.open().find("acp", "antigravity", "s1") == replace(SAVED, used=1_000.0)
     assert not kept.warnings
     assert kept.path.stat().st_mode & 0o777 == 0o600
 
@@ -84,15 +84,26 @@ def test_the_last_used_comes_first_even_when_the_clock_goes_back(kept: Kept) -> 
 def test_what_stops_which_build_is_known_to_all_kernels(kept: Kept) -> None:
     kept.open().remember(SAVED, {"agent 1": "SIGTERM"})
     kept.open().remember(SAVED, {"agent 2": "session/cancel"})
-    kept.open().forget("s1")
+    kept.open().forget("acp", "antigravity", "s1")
     assert kept.open().rungs == {"agent 1": "SIGTERM", "agent 2": "session/cancel"}
 
 
 def test_what_is_forgotten_is_gone(kept: Kept) -> None:
     store = kept.open()
     store.remember(SAVED)
-    store.forget("s1")
+    store.forget("acp", "antigravity", "s1")
     assert store.at(HOME) == []
+
+
+@pytest.mark.parametrize("other", [replace(HOME, engine="x"), replace(HOME, agent="gemini")])
+def test_what_is_forgotten_of_one_agent_is_kept_of_another(kept: Kept, other: Home) -> None:
+    store = kept.open()
+    store.remember(SAVED)
+    store.remember(Saved(other, "s1"))
+    store.forget(HOME.engine, HOME.agent, "s1")
+    assert store.at(HOME) == []
+    assert [saved.session_id for saved in store.at(other)] == ["s1"]
+    assert store.find(HOME.engine, HOME.agent, "s1") is None
 
 
 def test_it_does_not_grow_for_ever(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +127,7 @@ def test_a_damaged_file_is_set_aside_and_said_once(kept: Kept, damage: str) -> N
     store = kept.open()
     assert store.at(HOME) == []
     store.remember(SAVED)
-    assert store.find("s1") is not None
+    assert store.find("acp", "antigravity", "s1") is not None
     (aside,) = kept.path.parent.glob("*.damaged-*")
     assert aside.read_text(encoding="latin-1") == damage
     (warning,) = kept.warnings
@@ -161,7 +172,7 @@ def test_a_full_disk_leaves_what_was_there(kept: Kept, monkeypatch: pytest.Monke
     monkeypatch.setattr(os, "fsync", full)
     store = kept.open()
     store.remember(replace(SAVED, session_id="s2"))
-    assert store.find("s1") is not None
+    assert store.find("acp", "antigravity", "s1") is not None
     assert kept.warnings == [
         f"Sessions cannot be remembered in {kept.path}: No space left on device."
     ]

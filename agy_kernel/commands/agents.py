@@ -11,6 +11,7 @@ from ..conversation.opening import first_sentence
 from ..errors import AgyError, CommandError
 from ..host import Host
 from ..tables import table
+from .grammar import unquoted
 from .settings import where_saved
 
 
@@ -36,9 +37,7 @@ def _where(host: Host, name: str) -> str:
 
 def use(host: Host, words: list[str]) -> str:
     """Ask another agent from now on, until this kernel ends."""
-    agent = " ".join(words)
-    if agent[0] in "\"'":
-        agent = agent[1:-1]
+    agent = unquoted(words)
     catalogue.find(agent, host.settings.acp_bin)
     host.configuration.set("agent", agent)
     kept = "`%agy config set agent NAME` keeps it for later kernels."
@@ -95,12 +94,6 @@ def _server(words: list[str]) -> dict[str, Any]:
         url = kept[1] if len(kept) > 1 else ""
         return {"type": kept[0][2:], "url": url, "headers": found["--header"]}
     return {"command": "".join(kept[:1]), "args": kept[1:], "env": found["--env"]}
-
-
-def is_agent(words: list[str]) -> bool:
-    """A name, or a command line in quotation marks."""
-    text = " ".join(words)
-    return len(words) == 1 or (len(words) > 1 and text[0] in "\"'" and text[0] == text[-1])
 
 
 def is_mcp(words: list[str]) -> bool:

@@ -35,7 +35,7 @@ def _preview(host: Host) -> str:
     conversation = host.conversation
     engine = conversation.engine
     capabilities = engine.capabilities if engine is not None else EVERYTHING
-    pack = host.pack(Request("(your prompt)"), conversation.cwd)
+    pack = host.pack(Request("(your prompt)"), conversation)
     assembled = pack.assemble(conversation.session_id or "", capabilities)
     blocks = json.dumps(assembled.blocks, ensure_ascii=False, indent=1)
     said = "\n".join(f"- {notice}" for notice in assembled.notices)

@@ -86,14 +86,34 @@ def at_most_one(words: list[str]) -> bool:
     return len(words) <= 1
 
 
+def a_name(words: list[str]) -> bool:
+    """One word, or several in quotation marks."""
+    return len(words) == 1 or _is_quoted(" ".join(words))
+
+
+def perhaps_a_name(words: list[str]) -> bool:
+    """A name, or nothing."""
+    return not words or a_name(words)
+
+
+def unquoted(words: list[str]) -> str:
+    """Words without the quotation marks around them."""
+    text = " ".join(words)
+    return text[1:-1] if _is_quoted(text) else text
+
+
+def _is_quoted(text: str) -> bool:
+    return len(text) > 2 and text[0] in "\"'" and text[0] == text[-1]
+
+
 def exactly_one(words: list[str]) -> bool:
     """One word."""
     return len(words) == 1
 
 
-def at_most_two(words: list[str]) -> bool:
-    """Two words at most."""
-    return len(words) <= 2
+def perhaps_a_word_and_a_name(words: list[str]) -> bool:
+    """Nothing, a word, or a word and a name."""
+    return len(words) < 2 or a_name(words[1:])
 
 
 def a_number(words: list[str]) -> bool:

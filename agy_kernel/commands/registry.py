@@ -6,7 +6,17 @@ from ..host import Host
 from ..signin import command as signin
 from ..tables import table
 from . import agents, context, doctor, permissions, recall, session, settings, tape, turns
-from .grammar import Command, Prompt, a_number, at_most_one, at_most_two, exactly_one, tell_apart
+from .grammar import (
+    Command,
+    Prompt,
+    a_name,
+    a_number,
+    at_most_one,
+    exactly_one,
+    perhaps_a_name,
+    perhaps_a_word_and_a_name,
+    tell_apart,
+)
 
 
 def parse(line: str) -> tuple[Command, list[str]] | Prompt:
@@ -59,24 +69,28 @@ ALL = (
     Command("restart", "", "End the agent; the next prompt starts it anew.", session.restart),
     # what is chosen in it
     Command(
-        "model", "[MODEL]", "List the models, or choose one.", session.choose("model"), at_most_one
+        "model",
+        "[MODEL]",
+        "List the models, or choose one.",
+        session.choose("model"),
+        perhaps_a_name,
     ),
     Command(
         "effort",
         "[EFFORT]",
         "List how hard the model can think, or choose.",
         session.choose("effort"),
-        at_most_one,
+        perhaps_a_name,
     ),
     Command(
-        "mode", "[MODE]", "List the modes, or choose one.", session.choose("mode"), at_most_one
+        "mode", "[MODE]", "List the modes, or choose one.", session.choose("mode"), perhaps_a_name
     ),
     Command(
         "option",
         "[OPTION [VALUE]]",
         "List all that the agent lets one choose, or choose.",
         session.option,
-        at_most_two,
+        perhaps_a_word_and_a_name,
     ),
     Command(
         "auth",
@@ -126,7 +140,7 @@ ALL = (
         lambda words: words in ([], ["reset"]),
     ),
     Command("agents", "", "List the agents that are known.", agents.agents),
-    Command("use", "NAME", "Ask another agent from now on.", agents.use, agents.is_agent),
+    Command("use", "NAME", "Ask another agent from now on.", agents.use, a_name),
     Command(
         "mcp",
         "[list | add NAME COMMAND... | add NAME --http URL | remove NAME]",

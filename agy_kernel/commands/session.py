@@ -11,9 +11,10 @@ from ..display.markdown import safe
 from ..errors import CommandError, RequestFailed
 from ..events import Choices, SessionInfo
 from ..host import Host
+from ..kernels import runs_elsewhere
 from ..questions import Confirmation
 from ..tables import OurMarkdown, table
-from .grammar import Run
+from .grammar import Run, unquoted
 
 SHOWN = 30
 
@@ -42,7 +43,7 @@ def choose(what: str) -> Run:
 
     def run(host: Host, words: list[str]) -> str:
         if words:
-            return f"{what}: **{host.wait_for(host.conversation.choose(what, words[0]))}**"
+            return _choose(host, what, words)
         host.wait_for(host.conversation.ready())
         choices = host.conversation.choices.get(what)
         return f"The agent offers no choice of {what}." if choices is None else _list(choices)
@@ -53,8 +54,7 @@ def choose(what: str) -> Run:
 def option(host: Host, words: list[str]) -> str:
     """List all that can be chosen, list one option's values, or choose one."""
     if len(words) > 1:
-        what, value = words[0], " ".join(words[1:])
-        return f"{what}: **{host.wait_for(host.conversation.choose(what, value))}**"
+        return _choose(host, words[0], words[1:])
     host.wait_for(host.conversation.ready())
     known = host.conversation.choices
     if not words:
@@ -63,6 +63,14 @@ def option(host: Host, words: list[str]) -> str:
     if words[0] not in known:
         raise CommandError(f"There is no option {words[0]!r}. There are: {', '.join(known)}.")
     return _list(known[words[0]])
+
+
+def _choose(host: Host, what: str, words: list[str]) -> str:
+    conversation = host.conversation
+    chosen = host.wait_for(conversation.choose(what, unquoted(words)))
+    if host.conversations.is_remembered(conversation):
+        host.conversations.remember(conversation)
+    return f"{what}: **{chosen}**"
 
 
 def _list(choices: Choices) -> str:
@@ -102,9 +110,11 @@ def resume(host: Host, words: list[str]) -> str:
     conversation = host.conversation
     session_id = words[0] if words else _before(host)
     told = history(host.wait_for(conversation.resume(session_id)))
-    host.conversations.remember(conversation)
+    used_by = host.conversations.resumed(conversation)
     title = f" ({conversation.title})" if conversation.title else ""
     said = f"The session `{session_id}`{title} goes on with the next prompt."
+    if used_by is not None:
+        said += f" ⚠ Another kernel (process {used_by}) uses it, too: ask in one of them only."
     if not told.said:
         return said
     return OurMarkdown(f"{safe(said)}\n\n{earlier.html(told)}", f"{said}\n{earlier.plain(told)}")
@@ -114,6 +124,7 @@ def fork(host: Host, _: list[str]) -> str:
     """Go on in a copy of this session."""
     before = host.conversation.session_id
     after = host.wait_for(host.conversation.fork())
+    host.conversations.remember(host.conversation)
     return f"This notebook goes on in the session `{after}`, a copy of `{before}`."
 
 
@@ -137,7 +148,8 @@ def delete(host: Host, words: list[str]) -> str:
     if not answer.accepted:
         return f"Nothing was deleted{f': {answer.why}' if answer.why else ''}."
     host.wait_for(host.conversation.delete_session(session_id))
-    host.conversations.store.forget(session_id)
+    home = host.conversations.home(host.conversation)
+    host.conversations.store.forget(home.engine, home.agent, session_id)
     return f"The session `{session_id}` is deleted."
 
 
@@ -148,14 +160,18 @@ def restart(host: Host, _: list[str]) -> str:
 
 
 def _before(host: Host) -> str:
-    """The session that was used before the one that is open."""
+    """The session that was used before the one that is open, and by no kernel that runs."""
     conversation = host.conversation
     home = host.conversations.home(conversation)
     known = host.conversations.store.sessions(home.engine, home.agent, home.folder)
-    others = [saved for saved in known if saved.session_id != conversation.session_id]
-    if not others:
-        raise CommandError("no earlier session is remembered in this folder; see %agy sessions.")
-    return others[0].session_id
+    others = (saved for saved in known if saved.session_id != conversation.session_id)
+    free = next((saved for saved in others if runs_elsewhere(saved.kernel) is None), None)
+    if free is None:
+        raise CommandError(
+            "no earlier session is remembered in this folder, or other kernels use them; "
+            "see %agy sessions."
+        )
+    return free.session_id
 
 
 def _minute(stamp: str) -> str:

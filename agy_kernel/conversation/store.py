@@ -98,9 +98,10 @@ class Store:
             return []
         return [saved for saved in self._read().sessions if saved.home == home]
 
-    def find(self, session_id: str) -> Saved | None:
-        """The session with this id."""
-        return next((s for s in self._read().sessions if s.session_id == session_id), None)
+    def find(self, engine: str, agent: str, session_id: str) -> Saved | None:
+        """The session with this id, which is the agent's own: another's may have the same."""
+        wanted = (engine, agent, session_id)
+        return next((s for s in self._read().sessions if _key(s) == wanted), None)
 
     def sessions(self, engine: str, agent: str, folder: str) -> list[Saved]:
         """The sessions of an agent in a folder, the last used one first."""
@@ -125,11 +126,12 @@ class Store:
 
         self._change(change)
 
-    def forget(self, session_id: str) -> None:
-        """Forget a session."""
+    def forget(self, engine: str, agent: str, session_id: str) -> None:
+        """Forget a session of an agent's, wherever it was used."""
 
         def change(kept: _Kept) -> _Kept:
-            return replace(kept, sessions=[s for s in kept.sessions if s.session_id != session_id])
+            gone = (engine, agent, session_id)
+            return replace(kept, sessions=[s for s in kept.sessions if _key(s) != gone])
 
         self._change(change)
 
@@ -187,6 +189,10 @@ class Store:
 
 
 NOTHING = _Kept([], {})
+
+
+def _key(saved: Saved) -> tuple[str, str, str]:
+    return saved.home.engine, saved.home.agent, saved.session_id
 
 
 def _others(sessions: list[Saved], saved: Saved) -> list[Saved]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from ..errors import CommandError
+from ..errors import CommandError, RequestFailed
 from ..events import Event, Notice, SessionInfo
 from .chosen import match
+from .opening import METHOD_NOT_FOUND
 from .readiness import Readiness, silent_turn
 from .turn import Turn
 
@@ -98,11 +99,17 @@ class Upkeep(Readiness):
         """Delete a session for good.
 
         Raises:
-            RequestFailed: the agent cannot.
+            CommandError: the agent cannot.
+            RequestFailed: it does not want to.
         """
         async with self._alone():
             engine = await self._running(silent_turn())
-            await engine.delete_session(session_id)
+            try:
+                await engine.delete_session(session_id)
+            except RequestFailed as error:
+                if error.code != METHOD_NOT_FOUND:
+                    raise
+                raise CommandError(f"{engine.info.label} cannot delete sessions.") from None
             if session_id == self.session_id:
                 self._listener.forget_session()
 
