@@ -17,6 +17,7 @@ from .context import Context, notebook_folder
 from .conversation.conversation import Conversation
 from .conversation.engine import Engine, EventSink
 from .conversation.store import Home, Saved, Store, Told
+from .errors import SettingsError
 from .events import MODE
 from .kernels import runs_elsewhere, this_kernel
 
@@ -132,7 +133,12 @@ class Conversations:
 
     def _new(self, agent: str) -> tuple[Home, Conversation]:
         settings = self._configuration().settings
-        launch = catalogue.find(agent, settings.acp_bin)
+        try:
+            launch = catalogue.find(agent, settings.acp_bin)
+        except SettingsError as error:
+            source = self._configuration().origins.get("agent")
+            is_set = source is not None and agent == settings.agent
+            raise SettingsError(f"{source}: {error}" if is_set else str(error)) from None
         home = Home(settings.engine, agent, notebook_folder(), self._notebook())
         saved = self._earlier(home)
         for build, rung in self.store.rungs.items():

@@ -115,6 +115,9 @@ def test_a_line_that_does_not_fit_is_a_prompt(line: str) -> None:
         ("statsu", "%agy status"),
         ("models", "%agy model [MODEL]"),
         ("Help", "%agy help [COMMAND]"),
+        ("delete", "%agy delete ID"),
+        ("use", "%agy use NAME"),
+        ("set", "%agy set KEY VALUE"),
         ("tapes", "%agy tape [N | save FILE | start FILE | stop | status]"),
     ],
 )

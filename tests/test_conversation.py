@@ -367,7 +367,7 @@ async def test_a_choice_that_does_not_exist_names_the_nearest() -> None:
     async with talking([*opening(**models("m1"))]) as talk:
         with pytest.raises(CommandError, match=r"There is no model 'm22'\. Nearest: m2"):
             await talk.conversation.choose("model", "m22")
-        with pytest.raises(CommandError, match="scripted offers no choice of mode"):
+        with pytest.raises(CommandError, match="Scripted agent offers no choice of mode"):
             await talk.conversation.choose("mode", "auto")
         assert talk.wire.sent(SET) == []
 

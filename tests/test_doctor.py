@@ -130,7 +130,7 @@ def test_an_unknown_agent_is_a_check_that_fails(tmp_path: Path) -> None:
     done = doctor(tmp_path, "antigravty", "--json")
     assert done.returncode == 1
     row = one(sections(done.stdout)["Agent"], "found")
-    assert "neither a known agent" in row["what"]
+    assert "neither a known one" in row["what"]
 
 
 # -- rendering is pure

@@ -137,7 +137,20 @@ def test_another_agent_is_used_and_unknown_ones_are_named(kernel: Kernel) -> Non
     assert "**`" in said(kernel, "agents")
     assert "The next prompt goes to" in said(kernel, f"use '{SIMULATOR} --usage'")
     assert session(kernel) != before
-    assert "neither a known agent" in failed(kernel, "use nonsense")
+    assert "the agent 'nonsense' is neither a known one" in failed(kernel, "use nonsense")
+
+
+def test_an_agent_that_is_none_is_named_with_its_variable_or_file(
+    start_kernel: StartKernel,
+) -> None:
+    told = "the agent 'nonsense' is neither a known one"
+    by_variable = start_kernel("nonsense").run("hello").error["evalue"]
+    assert by_variable.startswith(f"AGY_AGENT: {told}")
+    kernel = start_kernel("")
+    file = kernel.folder / "jupyter" / "config" / "agy_kernel" / "settings.json"
+    file.parent.mkdir(parents=True)
+    file.write_text('{"agent": "nonsense"}')
+    assert kernel.run("hello").error["evalue"].startswith(f"{file}: {told}")
 
 
 def test_mcp_servers_are_added_given_and_taken_out(kernel: Kernel) -> None:

@@ -211,10 +211,10 @@ def _words(agent: str) -> list[str]:
     try:
         words = shlex.split(agent)
     except ValueError as error:
-        raise SettingsError(f"AGY_AGENT={agent!r} is not a command line: {error}.") from None
+        raise SettingsError(f"the agent {agent!r} is not a command line: {error}.") from None
     if not words or (len(words) == 1 and os.sep not in agent and shutil.which(words[0]) is None):
         raise SettingsError(
-            f"AGY_AGENT={agent!r} is neither a known agent ({', '.join(CATALOGUE)}) "
+            f"the agent {agent!r} is neither a known one ({', '.join(CATALOGUE)}) "
             "nor a program that can be found."
         )
     return words

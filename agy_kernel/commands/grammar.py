@@ -59,7 +59,7 @@ def tell_apart(line: str, commands: Mapping[str, Command]) -> tuple[Command, lis
         commands: by name; ``help`` and ``status`` are among them.
 
     Raises:
-        CommandError: a single word that is nearly a command.
+        CommandError: a single word that is nearly a command, or one that lacks its arguments.
     """
     stripped = line.strip()
     name, *words = stripped.split() or ["status"]
@@ -71,7 +71,7 @@ def tell_apart(line: str, commands: Mapping[str, Command]) -> tuple[Command, lis
     if command is not None and (words == ["--help"] or command.fits(words)):
         return (commands["help"], [name]) if words == ["--help"] else (command, words)
     near = get_close_matches(name, commands, n=1, cutoff=0.75)
-    if not words and near and command is None:
+    if not words and near:
         raise CommandError(
             f"did you mean {commands[near[0]].usage!r}? To send it as a prompt: %agy -- {stripped}"
         )

@@ -34,7 +34,7 @@ class Upkeep(Readiness):
             engine, session_id = await self._ready(silent_turn())
             if (choices := self.choices.get(what)) is None:
                 others = f" It offers: {', '.join(self.choices)}." if self.choices else ""
-                raise CommandError(f"{self.name} offers no choice of {what}.{others}")
+                raise CommandError(f"{engine.info.label} offers no choice of {what}.{others}")
             chosen = await engine.choose(session_id, what, choices, match(what, value, choices))
             self._listener.chosen.want(what, chosen)
             return chosen.name()
