@@ -185,6 +185,20 @@ def test_mode_is_listed_chosen_and_chosen_back(agent: Agent) -> None:
         assert agent.run(agent.scripts.talk()).status == "ok"
 
 
+def test_model_is_listed_chosen_and_chosen_again_in_the_next_process(agent: Agent) -> None:
+    agent.run(agent.scripts.talk())
+    listed = agent.run("%agy model").text
+    model = re.findall(r"^- `([^`]+)`", listed, re.MULTILINE)[-1]
+    assert agent.run(f"%agy model {model}").status == "ok"
+    assert find_current(agent.run("%agy model").text) == model
+    session = agent.run(agent.scripts.talk()).record["session_id"]
+    agent.run("%agy restart")
+    real.backdate_gemini_sessions(agent.home)
+    cell = agent.run(agent.scripts.talk())
+    assert (cell.status, cell.record["session_id"]) == ("ok", session)
+    assert find_current(agent.run("%agy model").text) == model
+
+
 def find_current(listed: str) -> str:
     """The id of the one that is marked as current, in what ``%agy mode`` shows."""
     (current,) = re.findall(r"\*\*`(.+)` .*\*\* \(current\)", listed)
