@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agy_kernel.acp.tape import Tape
-from agy_kernel.commands import COMMANDS, Prompt, parse
+from agy_kernel.commands import COMMANDS, Prompt, parse, session
 from agy_kernel.conversation.conversation import Conversation
 from agy_kernel.conversation.engine import EventSink
 from agy_kernel.display.shown import Shown
@@ -211,6 +212,13 @@ def test_status_of_a_session(host: Host) -> None:
     text = text_of(vs_code(run(host, "status")))
     for part in ("s1", "Flash|3", "A | <title> of two lines"):
         assert part in text
+
+
+def test_what_is_chosen_is_listed_though_it_is_not_on_offer() -> None:
+    assert session._list(MODELS) == "- **`flash` Flash|3** (current)\n- `pro` Pro <b>"
+    listed = session._list(replace(MODELS, current="old"))
+    assert listed.endswith("- `pro` Pro <b>\n- **`old`** (current, and not on offer)")
+    assert "current" not in session._list(replace(MODELS, current=""))
 
 
 def test_last_shows_the_last_reply_again(host: Host) -> None:

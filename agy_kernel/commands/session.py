@@ -74,11 +74,14 @@ def _choose(host: Host, what: str, words: list[str]) -> str:
 
 
 def _list(choices: Choices) -> str:
-    return "\n".join(
+    lines = [
         f"- {'**' if c.id == choices.current else ''}`{c.id}` {c.name}"
         f"{'** (current)' if c.id == choices.current else ''}"
         for c in choices.available
-    )
+    ]
+    if choices.current and choices.current not in (c.id for c in choices.available):
+        lines.append(f"- **`{choices.current}`** (current, and not on offer)")
+    return "\n".join(lines)
 
 
 # -- which session
