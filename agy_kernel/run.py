@@ -39,6 +39,7 @@ class Run:
         self._conversation, self.pack, self._turn = conversation, pack, turn
         self._opened, self._warnings = opened, warnings
         self._watch = Watch(turn, limits)
+        self._tasks: list[asyncio.Task[None]] = []
 
     @property
     def expired(self) -> str:
@@ -56,6 +57,7 @@ class Run:
             if self.expired:
                 await watching  # the ladder is being climbed
             watching.cancel()
+            await asyncio.gather(*self._tasks)
 
     async def _stop_in_time(self) -> None:
         if await self._watch.expires():
@@ -64,7 +66,8 @@ class Run:
     def _blocks(self, session_id: str, capabilities: Capabilities) -> Sequence[dict[str, Any]]:
         assembled = self.pack.assemble(session_id, capabilities)
         # A turn may outlive this kernel, and another kernel of the notebook may look meanwhile.
-        asyncio.get_running_loop().run_in_executor(None, self._opened)
+        opened = asyncio.to_thread(self._opened)
+        self._tasks.append(asyncio.create_task(opened, name="agy remembers the session"))
         for notice in assembled.notices:
             self._turn.take(Notice(notice, "warning"))
         return assembled.blocks
