@@ -26,6 +26,8 @@ def revealed(text: str) -> str:
     For what would run or be written, such as a command or a path: there a letter without width
     makes a difference. Spaces, tabs and newlines stay.
     """
+    if text.isascii() and text.isprintable():
+        return text
     return "".join(
         letter
         if letter in " \t\n" or (letter.isprintable() and letter not in UNSEEN)

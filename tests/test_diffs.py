@@ -134,6 +134,38 @@ def test_the_last_newline_and_the_kind_of_newlines_are_told() -> None:
     assert plain(diff("a\r\nb\r\n", "a\r\nc\r\n")) == "  a\n- b\n+ c"
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("a\r\nb\r\n", "a\nb\r\n", "(CRLF → CRLF and LF, mixed)"),
+        ("a\r\nb\r\n", "a\r\nnew\nb\r\n", "(CRLF → CRLF and LF, mixed)"),
+        ("a\r\nb\n", "a\nb\n", "(CRLF and LF, mixed → LF)"),
+        ("a\r\nb\n", "a\nb\r\n", "some line ends changes"),
+    ],
+)
+def test_line_ends_that_change_in_some_lines_only_are_told(old: str, new: str, says: str) -> None:
+    assert says in plain(diff(old, new))
+    assert "no change" not in text_of(render(diff(old, new), FULL))
+
+
+@pytest.mark.parametrize(
+    ("hidden", "named"),
+    [
+        ("\u202e", "⟨U+202E⟩"),
+        ("\u2066", "⟨U+2066⟩"),
+        ("\u200b", "⟨U+200B⟩"),
+        ("\ufeff", "⟨U+FEFF⟩"),
+        ("\x1b[2K", "⟨U+001B⟩[2K"),
+        ("\r", "⟨U+000D⟩"),
+    ],
+)
+def test_what_cannot_be_seen_in_a_line_is_named(hidden: str, named: str) -> None:
+    """What would be written is shown as what would run is: whole."""
+    change = diff("a = 1\n", f"a = 1{hidden} # x\n")
+    for shown in (text_of(render(change, FULL)), plain(change)):
+        assert f"+ a = 1{named} # x" in shown
+
+
 def test_two_edits_of_a_long_file_are_shown_without_what_lies_between() -> None:
     old = [f"line {i % 50}" if i % 3 else f"unique {i}" for i in range(20_000)]
     new = [*old[:5], "first", *old[6:15_000], "second", "third", *old[15_000:]]

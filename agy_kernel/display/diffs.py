@@ -10,6 +10,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from ..events import Diff
+from ..text import revealed
 from .html import ADDED, FAINT, REMOVED, fold, pre_lines
 
 CONTEXT = 3
@@ -19,6 +20,7 @@ LINE_CHARS = 1_000
 MOST_PAIRS = 25_000
 MOST_STEPS = 1_000_000
 DEEPEST = 8
+MIXED = "CRLF and LF, mixed"
 
 STYLES: dict[str, str] = {"+": ADDED, "-": REMOVED, "…": FAINT, "\\": FAINT}
 
@@ -69,7 +71,7 @@ def render(diff: Diff, full: str) -> str:
 
 
 def plain(diff: Diff) -> str:
-    """The diff as text."""
+    """The diff as text, of which everything can be seen: it is what would be written."""
     return "\n".join(_text(line) for line in compare(diff).lines)
 
 
@@ -89,7 +91,7 @@ def _shown(line: Line) -> str:
 
 
 def _text(line: Line) -> str:
-    return f"{line.sign} {line.text}".rstrip() if line.sign != " " else f"  {line.text}"
+    return f"{line.sign} {revealed(line.text)}" if line.text else line.sign
 
 
 def _split(text: str) -> list[str]:
@@ -195,6 +197,17 @@ def _about_the_end(diff: Diff) -> list[Line]:
     if diff.old.endswith("\n") != diff.new.endswith("\n"):
         side = "after" if diff.old.endswith("\n") else "before"
         notes.append(Line("\\", f"no newline at the end of the file {side} the change"))
-    if ("\r\n" in diff.old) != ("\r\n" in diff.new):
-        notes.append(Line("\\", "the kind of line ends changes (CRLF, LF)"))
+    before, after = _line_ends(diff.old), _line_ends(diff.new)
+    if before != after and before and after:
+        notes.append(Line("\\", f"the kind of line ends changes ({before} → {after})"))
+    elif before == after == MIXED and _split(diff.old) == _split(diff.new) and diff.old != diff.new:
+        notes.append(Line("\\", "the kind of some line ends changes (CRLF, LF)"))
     return notes
+
+
+def _line_ends(text: str) -> str:
+    """The kinds of line ends in a text, by name; nothing where it has none."""
+    windows, all_ends = text.count("\r\n"), text.count("\n")
+    if windows and windows < all_ends:
+        return MIXED
+    return ("CRLF" if windows else "LF") if all_ends else ""
