@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from agy_kernel.acp.elicitation import elicitation, outcome
+from agy_kernel.display.yes_no import link_words
 from agy_kernel.errors import RequestFailed
 from agy_kernel.events import Asked, LinkVisited
 from agy_kernel.forms import Field, Item
@@ -83,6 +84,11 @@ def test_a_link_is_read() -> None:
         {**LINK, "url": "file:///etc/passwd"},
         {**LINK, "url": "https://"},
         {**LINK, "url": "http://[bad"},
+        {**LINK, "url": "https://evil.example\\@good.example/"},
+        {**LINK, "url": "https://evil.example\\.good.example/"},
+        {**LINK, "url": "https://good.example\t.evil.example/"},
+        {**LINK, "url": "https://good.example\u202e.evil.example/"},
+        {**LINK, "url": "https://good.example .evil.example/"},
         {**FORM, "mode": "telepathy"},
         {**FORM, "requestedSchema": {"properties": {str(n): {} for n in range(101)}}},
     ],
@@ -209,3 +215,17 @@ async def test_what_was_done_at_a_link_is_told_to_the_cell_that_asked() -> None:
         await cell.end()
         await asyncio.wait_for(cell.until(lambda e: isinstance(e, LinkVisited)), 5)
         assert talk.wire.answers()["q"]["result"] == {"action": "accept"}
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://someone@one.example:8443/a?b=\\", "one.example"),
+        ("https://gооgle.example/", "xn--ggle-55da.example, written gооgle.example"),  # noqa: RUF001
+        ("https://" + "ö" * 80 + ".example/", "ö" * 80 + ".example"),
+    ],
+)
+def test_a_link_names_the_host_that_a_browser_goes_to(url: str, host: str) -> None:
+    link = elicitation({**LINK, "url": url})
+    assert isinstance(link, Link)
+    assert link_words(link).text.endswith(f"(at {host})")

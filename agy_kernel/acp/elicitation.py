@@ -6,6 +6,7 @@ Tolerant like the updates: an unknown type of a field is a text field, a bad bou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ from .fields import Raw, mapping, mappings, text
 
 INVALID_PARAMS = -32602
 MOST_FIELDS = 100
+BEHIND_HOST = re.compile(r"[/\\?#]")
 CAPABILITY: Mapping[str, Any] = {"form": {}, "url": {}}
 KINDS: dict[str, Kind] = {"number": "number", "integer": "integer", "boolean": "yes_no"}
 
@@ -52,11 +54,16 @@ def outcome(answer: Answer) -> dict[str, Any]:
 def _url(params: Raw) -> str:
     url = text(params, "url")
     try:
-        is_good = urlsplit(url).scheme in ("http", "https") and bool(urlsplit(url).hostname)
+        parts = urlsplit(url)
+        is_good = parts.scheme in ("http", "https") and bool(parts.hostname)
     except ValueError:
         is_good = False
     if not is_good:
         raise RequestFailed(INVALID_PARAMS, "only http and https addresses can be visited")
+    # Browsers take a backslash for a slash, and drop tabs and newlines: we would name another host.
+    told = BEHIND_HOST.split(url.partition("://")[2], maxsplit=1)[0]
+    if told != parts.netloc or not told.isprintable() or " " in told:
+        raise RequestFailed(INVALID_PARAMS, "it is not plain which host the address leads to")
     return url
 
 

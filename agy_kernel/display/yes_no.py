@@ -88,7 +88,7 @@ ACCEPTED, DECLINED = Answer(None, by="you", values={}), Answer(None, by="you", d
 
 def link_words(link: Link) -> Words:
     """A link is shown in full, and never opened by us."""
-    url, host = escape(link.url), urlsplit(link.url).hostname or link.url
+    url, host = escape(link.url), _host(link.url)
     anchor = f'<a href="{url}" target="_blank" rel="noopener noreferrer">{url}</a>'
     where = f"<div>{faint('opens')} {code(host)}</div>"
     return Words(
@@ -99,6 +99,17 @@ def link_words(link: Link) -> Words:
         no="Decline",
         hint="I have opened the link",
     )
+
+
+def _host(url: str) -> str:
+    """The host that a browser goes to; one with letters that look like others by both its names."""
+    host = urlsplit(url).hostname or url
+    if host.isascii():
+        return host
+    try:
+        return f"{host.encode('idna').decode()}, written {host}"
+    except UnicodeError:
+        return host
 
 
 def confirmation_words(question: Confirmation) -> Words:
