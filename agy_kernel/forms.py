@@ -20,6 +20,7 @@ Kind = Literal["text", "number", "integer", "yes_no", "choice", "choices"]
 
 YES, NO = ("y", "yes", "true", "1", "on"), ("n", "no", "false", "0", "off")
 PATTERN_SECONDS = 1.0
+MOST_DIGITS = 1e15
 MATCH = "import re, sys; sys.exit(re.search(sys.argv[1], sys.argv[2]) is None)"
 
 
@@ -111,13 +112,19 @@ def bounds(field: Field) -> str:
     number = {"integer": "a whole number", "number": "a number"}
     parts = [field.format or number.get(field.kind, "")]
     if field.least is not None and field.most is not None:
-        parts.append(f"{field.least:g} to {field.most:g}{unit}")
+        parts.append(f"{_told(field.least)} to {_told(field.most)}{unit}")
     elif field.least is not None:
-        parts.append(f"at least {field.least:g}{unit}")
+        parts.append(f"at least {_told(field.least)}{unit}")
     elif field.most is not None:
-        parts.append(f"at most {field.most:g}{unit}")
+        parts.append(f"at most {_told(field.most)}{unit}")
     parts.append(f"like {field.pattern}" if field.pattern else "")
     return ", ".join(part for part in parts if part)
+
+
+def _told(bound: float) -> str:
+    """A bound, exactly: whoever keeps to what is said must not be refused."""
+    whole = int(bound) if abs(bound) < MOST_DIGITS and bound == int(bound) else bound
+    return str(whole)
 
 
 # -- reading
@@ -168,9 +175,9 @@ def _check_text(field: Field, text: str) -> str:
 def _check_size(field: Field, size: float, unit: str) -> str:
     unit = f" {unit}" if unit else ""
     if field.least is not None and size < field.least:
-        return f"must be at least {field.least:g}{unit}"
+        return f"must be at least {_told(field.least)}{unit}"
     if field.most is not None and size > field.most:
-        return f"must be at most {field.most:g}{unit}"
+        return f"must be at most {_told(field.most)}{unit}"
     return ""
 
 

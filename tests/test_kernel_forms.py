@@ -86,6 +86,22 @@ def test_a_form_is_filled_in_and_sent(kernel: Kernel) -> None:
     assert not kernel.notebook.models
 
 
+def test_many_choices_are_a_list_and_take_no_time(kernel: Kernel) -> None:
+    items = {"enum": [f"v{n}" for n in range(2_000)]}
+    many = {"type": "array", "items": items, "default": ["v7"]}
+    asked = {**FORM, "requestedSchema": {"properties": {"many": many}}}
+    cell = kernel.ask(sim({"request": ["elicitation/create", asked]}))
+    question = kernel.question(cell)
+    assert len(kernel.notebook.models) < 40
+    (chosen,) = inputs(kernel, "SelectMultiple")
+    assert kernel.notebook.models[chosen]["index"] == [7]
+    put(kernel, chosen, index=[7, 1_999])
+    kernel.click(question, "Send")
+    kernel.finish(cell)
+    assert result(cell)["content"] == {"many": ["v7", "v1999"]}
+    assert not kernel.notebook.models
+
+
 def test_what_was_typed_last_counts_although_it_comes_behind_the_click(kernel: Kernel) -> None:
     cell = kernel.ask(ASK_FORM)
     question = kernel.question(cell)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..forms import Field, Value, read
 from ..text import clean
-from .html import escape
+from .html import escape, faint
 
 NONE = "(none)"
 LONG_TEXT = 200  # characters
+MOST_BOXES = 40  # each is five widgets, and a thousand of them stop a front end for minutes
+LIST_ROWS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Input:
 def make_input(field: Field) -> Input:
     """The input that fits a field."""
     if field.kind == "choices":
-        return _checkboxes(field)
+        return _checkboxes(field) if len(field.items) <= MOST_BOXES else _list(field)
     if field.kind == "choice":
         return _dropdown(field, [(_words(i.title), i.value) for i in field.items])
     if field.kind == "yes_no":
@@ -51,9 +53,7 @@ def _text(field: Field) -> Input:
 def _dropdown(field: Field, options: list[tuple[str, Any]]) -> Input:
     import ipywidgets as widgets
 
-    labels = [label for label, _ in options]
-    if len(set(labels)) != len(labels):  # the widget tells its options apart by their labels
-        options = [(f"{label} ({value})", value) for label, value in options]
+    options = _told_apart(options)
     values = [value for _, value in options]
     has_default = field.default in values
     if not has_default or not field.required:
@@ -64,6 +64,32 @@ def _dropdown(field: Field, options: list[tuple[str, Any]]) -> Input:
         layout=widgets.Layout(width="max-content", min_width="12em", max_width="100%"),
     )
     return Input(widget, lambda: widget.value, lambda: _disable(widget))
+
+
+def _told_apart(options: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Options with labels of their own: a widget knows its options by these."""
+    if len({label for label, _ in options}) == len(options):
+        return options
+    return [(f"{label} ({value})", value) for label, value in options]
+
+
+def _list(field: Field) -> Input:
+    import ipywidgets as widgets
+
+    options = _told_apart([(_words(item.title), item.value) for item in field.items])
+    chosen = field.default if isinstance(field.default, list) else []
+    widget = widgets.SelectMultiple(
+        options=options,
+        index=[n for n, item in enumerate(field.items) if item.value in chosen],
+        rows=LIST_ROWS,
+        layout=widgets.Layout(width="max-content", min_width="12em", max_width="100%"),
+    )
+    box = widgets.VBox([widget, widgets.HTML(faint("Ctrl or ⌘ with a click chooses several."))])
+    return Input(box, lambda: _several(field, widget.value), lambda: _disable(widget))
+
+
+def _several(field: Field, found: Sequence[str]) -> list[str] | None:
+    return list(found) or ([] if field.required and not field.least else None)
 
 
 def _checkboxes(field: Field) -> Input:
@@ -80,8 +106,8 @@ def _checkboxes(field: Field) -> Input:
     rows = [widgets.HBox(row) for row in zip(boxes, words, strict=True)]
 
     def value() -> list[str] | None:
-        found = [item.value for item, box in zip(field.items, boxes, strict=True) if box.value]
-        return found or ([] if field.required and not field.least else None)
+        pairs = zip(field.items, boxes, strict=True)
+        return _several(field, [item.value for item, box in pairs if box.value])
 
     layout = widgets.Layout(max_height="14em", overflow="auto")
     return Input(widgets.VBox(rows, layout=layout), value, lambda: _disable(*boxes))
