@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from ..conversation.transcript import (
     Entry,
     Inquiry,
     Message,
+    Plan,
     Transcript,
 )
 from ..text import clean
@@ -19,6 +21,10 @@ from .faces import face_of, question_of
 from .output import Output
 from .place import Place
 from .tools import as_text
+
+# The beginning of what may go on in the next chunk: a newline of two signs, a pair of surrogates,
+# an ANSI sequence. Alone each would be shown as something else than what it is a part of.
+HALF = re.compile("(?:\r|[\ud800-\udbff]|\x1b(?:\\[[0-?]{0,40}[ -/]{0,40})?)\\Z")
 
 
 class StreamView:
@@ -33,6 +39,7 @@ class StreamView:
     def __init__(self, output: Output, place: Place, front_end: FrontEnd) -> None:
         self._output, self._place, self._front_end = output, place, front_end
         self._written: dict[int, int] = {}
+        self._plans: dict[int, Plan] = {}
         self._asking: dict[int, Asking] = {}
         self._at_line_start = True
 
@@ -44,7 +51,9 @@ class StreamView:
         """Write what is new and will not change any more."""
         for index, entry in enumerate(transcript.entries):
             if isinstance(entry, Message):
-                self._continue(index, entry)
+                self._continue(index, entry, is_last=final or entry is not transcript.entries[-1])
+            elif isinstance(entry, Plan):
+                self._put_plan(index, entry, final)
             elif index not in self._written and (final or _is_settled(entry)):
                 self._written[index] = 1
                 self._line(self._text(index, entry))
@@ -76,15 +85,25 @@ class StreamView:
         face = face_of(entry, self._place, on_a_console=True)
         self._asking[index] = Asking(question, face, self._front_end)
 
-    def _continue(self, index: int, message: Message) -> None:
-        new = clean(message.text[self._written.get(index, 0) :])
+    def _continue(self, index: int, message: Message, is_last: bool) -> None:
+        come = message.text[self._written.get(index, 0) :]
+        half = None if is_last else HALF.search(come)
+        come = come[: half.start()] if half else come
+        new = clean(come)
         if not new or message.role != "agent":
             return
         if index not in self._written:
             self._line("")
-        self._written[index] = len(message.text)
+        self._written[index] = self._written.get(index, 0) + len(come)
         self._output.write(new)
         self._at_line_start = new.endswith("\n")
+
+    def _put_plan(self, index: int, plan: Plan, final: bool) -> None:
+        """A plan when it first comes, and as it stands in the end."""
+        known = self._plans.get(index)
+        if known is None or (final and known != plan):
+            self._plans[index] = plan
+            self._line(self._text(index, plan))
 
     def _text(self, index: int, entry: Entry) -> str:
         if not isinstance(entry, ToolCall):
