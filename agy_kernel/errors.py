@@ -145,11 +145,9 @@ def exit_status(status: int) -> str:
         return f"signal {-status}"
 
 
-def shortened(words: str) -> str:
+def shortened(words: str, most: int = LONGEST_WORDS) -> str:
     """Words of the agent, cut where they have no end."""
-    if len(words) <= LONGEST_WORDS:
-        return words
-    return f"{words[:LONGEST_WORDS]}… ({len(words):,} characters)"
+    return words if len(words) <= most else f"{words[:most]}… ({len(words):,} characters)"
 
 
 def error_detail(data: Any) -> str:

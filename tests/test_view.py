@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agy_kernel.acp.updates import update_event
 from agy_kernel.display.ask import LATE
 from agy_kernel.display.footer import RECORD_TYPE
 from agy_kernel.display.pages import BLOCK, HARD_BLOCK, MAX_OUTPUTS
@@ -32,6 +33,7 @@ from agy_kernel.events import (
 from agy_kernel.questions import Answer, Option, Permission
 from tests.support.screen import WIDGET, Played
 
+ENDLESS = "words without an end, " * 50_000
 OPTIONS = (Option("allow", "Allow", "allow_once"), Option("deny", "Deny", "reject_once"))
 PNG = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/q842iQAAAABJRU5Er"
@@ -430,3 +432,53 @@ def test_a_footer_says_how_it_ended_and_is_inert() -> None:
     footer = screen.markdown[-1]
     assert footer.startswith("<div")
     assert "stop reason ![x](http://evil/)" in footer
+
+
+# -- words without an end
+
+TOOL = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "Do it", "status": "completed"}
+BLOCKS: dict[str, dict[str, object]] = {
+    "type": {"type": ENDLESS},
+    "name": {"type": "resource_link", "uri": "https://x.example", "name": ENDLESS},
+    "address": {"type": "resource_link", "uri": f"https://x.example/{ENDLESS}", "name": "x"},
+    "description": {"type": "resource_link", "uri": "x", "name": "x", "description": ENDLESS},
+    "resource": {"type": "resource", "resource": {"uri": ENDLESS, "text": "x"}},
+    "picture": {"type": "image", "data": "AAAA", "mimeType": ENDLESS},
+    "picture elsewhere": {"type": "image", "uri": f"https://{ENDLESS}", "mimeType": "image/png"},
+}
+UPDATES: dict[str, dict[str, object]] = {
+    "kind of update": {"sessionUpdate": ENDLESS},
+    "notice": {"sessionUpdate": "notice", "description": ENDLESS},
+    "compaction": {"sessionUpdate": "compaction_update", "status": ENDLESS},
+    "step": {"sessionUpdate": "plan", "entries": [{"content": ENDLESS}]},
+    "steps": {"sessionUpdate": "plan", "entries": [{"content": f"{n}"} for n in range(20_000)]},
+    "plan": {"sessionUpdate": "plan_update", "plan": {"planId": "p", "content": ENDLESS}},
+    "currency": {
+        "sessionUpdate": "usage_update",
+        "size": 1,
+        "cost": {"amount": 1, "currency": ENDLESS},
+    },
+    **{key: {**TOOL, key: ENDLESS} for key in ("title", "kind", "status")},
+    "id": {**TOOL, "toolCallId": ENDLESS, "title": ""},
+    "path": {**TOOL, "kind": "edit", "locations": [{"path": f"/w/{ENDLESS}"}]},
+    "exit status": {**TOOL, "kind": "execute", "rawOutput": {"exit_code": ENDLESS}},
+    **{
+        f"block: {name}": {"sessionUpdate": "agent_message_chunk", "content": block}
+        for name, block in BLOCKS.items()
+    },
+}
+
+
+@pytest.mark.parametrize("update", UPDATES.values(), ids=UPDATES)
+def test_no_words_of_an_agent_but_its_text_are_shown_without_an_end(
+    update: dict[str, object],
+) -> None:
+    start = time.process_time()
+    played = Played(human=False, use_widgets=False)
+    played.play([update_event(update)])
+    assert played.finish().bytes < 100_000
+    assert time.process_time() - start < 5
+
+
+def test_no_stop_reason_is_either() -> None:
+    assert Played(human=False, use_widgets=False).finish(TurnEnded(ENDLESS)).bytes < 100_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from ..errors import shortened
 from ..events import Content
 from ..text import clean
 from .html import code, escape, faint, fold, link, pre
@@ -12,6 +13,7 @@ from .place import Place
 from .printed import excerpt
 
 SHOWN_CHARS = 20_000
+LONGEST, LONGEST_NAME = 8_000, 1_000  # characters of an address that can be followed, of a name
 UNITS = ((1_000_000, "MB"), (1_000, "kB"))
 
 
@@ -41,7 +43,8 @@ def line(content: Content, place: Place) -> str:
     more += [content.mime_type] if content.mime_type and content.mime_type != label else []
     more += [size] if (size := _size(content)) else []
     more += [content.description] if content.description else []
-    return clean(" · ".join([f"{kind.replace('_', ' ')}: {label}", *more])).replace("\n", " ")
+    parts = [f"{kind.replace('_', ' ')}: {label}", *more]
+    return clean(" · ".join(shortened(part) for part in parts)).replace("\n", " ")
 
 
 def _resource(content: Content, place: Place, owner: Hashable) -> str:
@@ -61,13 +64,15 @@ def _resource(content: Content, place: Place, owner: Hashable) -> str:
 
 def _link(content: Content, place: Place, owner: Hashable) -> str:
     address = _shown_address(content.uri, place)
-    name = content.name or address or "without a name"
-    if content.uri.startswith(("http://", "https://")):
+    name = shortened(content.name or address or "without a name", LONGEST_NAME)
+    is_page = content.uri.startswith(("http://", "https://")) and len(content.uri) <= LONGEST
+    address = shortened(address)
+    if is_page:
         shown = link(content.uri, name) + (f" {faint(code(address))}" if name != address else "")
     else:
         shown = code(address or name) + (f" {escape(name)}" if address and name != address else "")
     more = [content.mime_type, _size(content), content.description]
-    words = " · ".join(escape(part) for part in more if part)
+    words = " · ".join(escape(shortened(part)) for part in more if part)
     row = f"<div>{faint('link')} {shown}{' ' + faint(f'· {words}') if words else ''}</div>"
     return row + _picture_behind(content, place, owner)
 

@@ -12,6 +12,7 @@ from ..conversation.transcript import (
     Plan,
     Remark,
 )
+from ..errors import shortened
 from . import contents, earlier, inquiries, plans
 from .headings import summary
 from .html import escape, faint, fold, frame
@@ -75,4 +76,5 @@ def _thought(text: str) -> str:
 
 
 def _remark(remark: Remark) -> str:
-    return f"{remark.text} (× {remark.count:,})" if remark.count > 1 else remark.text
+    text = shortened(remark.text)
+    return f"{text} (× {remark.count:,})" if remark.count > 1 else text

@@ -12,7 +12,7 @@ from ..conversation.transcript import (
     Message,
     Transcript,
 )
-from ..errors import AgyError, TurnCancelled, TurnFailed
+from ..errors import AgyError, TurnCancelled, TurnFailed, shortened
 from ..events import (
     TurnBroken,
     TurnEnded,
@@ -21,6 +21,7 @@ from ..text import clean
 from .approval import strayed
 from .html import block, escape, faint
 
+LONGEST_PART = 300  # characters
 RECORD_TYPE = "application/vnd.agy-kernel.turn+json"
 AGENT_FAILURE = re.compile(r"\s*(Agent execution error:.*)")
 # Antigravity says so in the text of a turn that looks successful (public report 14).
@@ -69,7 +70,8 @@ def line(transcript: Transcript, ending: TurnEnded | TurnBroken, how: Circumstan
         parts.append("failed")
     elif ending.stop_reason != "end_turn":
         parts.append(f"stop reason {ending.stop_reason}")
-    return clean(" · ".join(part for part in parts if part)).replace("\n", " ")
+    words = (shortened(part, LONGEST_PART) for part in parts if part)
+    return clean(" · ".join(words)).replace("\n", " ")
 
 
 def record(
@@ -85,7 +87,7 @@ def record(
             "model": how.model,
             "mode": how.mode,
             "sent": how.sent,
-            "stop_reason": getattr(ending, "stop_reason", None),
+            "stop_reason": shortened(getattr(ending, "stop_reason", None) or "") or None,
             "error": str(ending.error) if isinstance(ending, TurnBroken) else None,
             "failed_mcp_servers": failed_servers(transcript),
             "tool_calls": [_call(call) for call in transcript.tool_calls],
@@ -137,10 +139,10 @@ def _tokens(transcript: Transcript) -> str:
 
 def _call(call: ToolCall) -> dict[str, Any]:
     return {
-        "id": call.id,
-        "kind": call.kind,
-        "title": call.title,
-        "status": call.status,
+        "id": shortened(call.id),
+        "kind": shortened(call.kind),
+        "title": shortened(call.title),
+        "status": shortened(call.status),
         "superseded": call.superseded,
         "unfinished": call.unfinished,
         "ran_without_asking": call.unasked,

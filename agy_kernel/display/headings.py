@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..conversation.toolcalls import ToolCall
+from ..errors import shortened as cut_words
 from ..questions import Answer, Option
 from ..text import clean
 from . import changes
@@ -15,6 +16,7 @@ from .place import Place
 from .saved_notebooks import is_notebook_path
 
 TITLE_CHARS = 120
+LONGEST_PATH = 4_096
 ABOUT_FILES = ("edit", "delete", "move", "read")
 CHANGING = ("edit", "delete", "move")
 
@@ -39,14 +41,14 @@ def deed(call: ToolCall) -> str:
     """The kind of work, in a word or two."""
     if is_choice(call):
         return "question"
-    return "tool" if mcp_tool(call) else DEEDS.get(call.kind, call.kind)
+    return "tool" if mcp_tool(call) else DEEDS.get(call.kind, shortened(call.kind))
 
 
 def remarks(call: ToolCall) -> list[str]:
     """What else is to be said of a call, most important first."""
     found = [_state(call)]
     if exit_status := exit_status_of(call):
-        found.append(f"exit status {exit_status}")
+        found.append(f"exit status {shortened(exit_status)}")
     if call.answer is not None:
         found.append(describe(call.answer))
     if strayed(call):
@@ -111,6 +113,11 @@ def shortened(text: str) -> str:
     return cut + ("…" if rest or len(first) > TITLE_CHARS else "")
 
 
+def path_of(path: str, place: Place) -> str:
+    """A path as seen from the folder; no file has one that is longer than this shows."""
+    return cut_words(place.relative(path), LONGEST_PATH)
+
+
 def _mark(call: ToolCall) -> str:
     if call.superseded:
         return "↷"
@@ -129,7 +136,7 @@ def _state(call: ToolCall) -> str:
     if was_refused(call) or _is_waiting(call):
         return ""
     return {"failed": "failed", "in_progress": "running"}.get(
-        call.status, "" if call.status in MARKS else clean(call.status)
+        call.status, "" if call.status in MARKS else shortened(call.status)
     )
 
 
@@ -150,11 +157,11 @@ def _subject_text(call: ToolCall, place: Place) -> str:
     if tool := mcp_tool(call):
         return shortened(str(tool))
     if moved := moved_of(call):
-        return " → ".join(place.relative(path) for path in moved)
-    paths = [place.relative(path) for path in files_of(call)]
+        return " → ".join(path_of(path, place) for path in moved)
+    paths = [path_of(path, place) for path in files_of(call)]
     if paths and call.kind in ABOUT_FILES:
         return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
     if command := command_of(call):
         return shortened(command)
     title = call.title.replace(place.prefix, "") if place.prefix else call.title
-    return shortened(title) or call.id
+    return shortened(title) or shortened(call.id)

@@ -15,6 +15,7 @@ from collections.abc import Hashable
 from hashlib import blake2b
 from urllib.parse import unquote, urlsplit
 
+from ..errors import shortened
 from ..events import Content
 from .html import escape, faint
 from .place import Place
@@ -41,6 +42,7 @@ WANTED = {
     "audio": "it is not a WAV, MP3, Ogg or FLAC sound",
 }
 FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+LONGEST_WORDS = 1_000
 MOST_PIXELS = 50_000_000  # a few kilobytes can unpack to more than a browser has
 
 
@@ -61,9 +63,11 @@ def medium(content: Content, place: Place, owner: Hashable) -> str:
             raise NotShown(WANTED[content.type])
         return embedded(data, kind, content.name, place, owner)
     except NotShown as problem:
-        kind = content.mime_type or "no type"
+        kind = shortened(content.mime_type or "no type", LONGEST_WORDS)
         article = "an image" if content.type == "image" else "a sound"
-        where = f" at {place.relative(content.uri)}" if content.uri else ""
+        where = (
+            f" at {shortened(place.relative(content.uri), LONGEST_WORDS)}" if content.uri else ""
+        )
         return faint(escape(f"{article} ({kind}){where} is not shown: {problem}"))
 
 
@@ -77,11 +81,12 @@ def embedded(data: bytes, kind: str, name: str, place: Place, owner: Hashable) -
         raise NotShown(why)
     source = f"data:{kind};base64,{base64.b64encode(data).decode()}"
     if kind.startswith("audio/"):
-        label = escape(name or "sound")
+        label = escape(shortened(name, LONGEST_WORDS) or "sound")
         return f'<div><audio controls src="{source}">{label}</audio></div>'
     if why := _why_not_drawn(data):
         raise NotShown(why)
-    return f'<img alt="{escape(name or "image")}" style="max-width:100%" src="{source}">'
+    label = escape(shortened(name, LONGEST_WORDS) or "image")
+    return f'<img alt="{label}" style="max-width:100%" src="{source}">'
 
 
 def sniff(data: bytes) -> str | None:

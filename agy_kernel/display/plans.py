@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from ..errors import shortened
 from ..events import PlanEntry, PlanUpdate
 from ..text import clean
 from .html import code, escape, faint, frame
 from .markdown import to_html
 from .place import Place
 
+MOST_STEPS = 300  # a plan is drawn anew, as a whole, at each change
+MOST_WORDS, MOST_TEXT = 1_000, 20_000  # characters, of a step and of a plan in Markdown
 MARKS = {"completed": "☑", "in_progress": "◐"}
 
 
 def plan_html(plan: PlanUpdate, place: Place) -> str:
     """A plan as HTML."""
-    rows = [_row(entry, _priorities_differ(plan)) for entry in plan.entries]
-    rows += [to_html(plan.text)] if plan.text else []
-    rows += [code(place.relative(plan.uri.removeprefix("file://")))] if plan.uri else []
+    shows_priority = _priorities_differ(plan)
+    rows = [_row(entry, shows_priority) for entry in plan.entries[:MOST_STEPS]]
+    rows += [faint(escape(left_out))] if (left_out := _left_out(plan)) else []
+    rows += [to_html(shortened(plan.text, MOST_TEXT))] if plan.text else []
+    rows += [code(shortened(place.relative(plan.uri.removeprefix("file://"))))] if plan.uri else []
     if not rows:
         return frame(faint("plan dropped"))
     done = sum(entry.status == "completed" for entry in plan.entries)
@@ -25,14 +30,25 @@ def plan_html(plan: PlanUpdate, place: Place) -> str:
 
 def plain(plan: PlanUpdate) -> str:
     """A plan as text."""
-    rows = [f"{MARKS.get(e.status, '☐')} {e.content}" for e in plan.entries]
-    rows += [part for part in (plan.text, plan.uri) if part]
+    rows = [f"{_mark(e)} {shortened(e.content, MOST_WORDS)}" for e in plan.entries[:MOST_STEPS]]
+    rows += [left_out] if (left_out := _left_out(plan)) else []
+    rows += [part for part in (shortened(plan.text, MOST_TEXT), shortened(plan.uri)) if part]
     return clean("\n".join(rows)) or "[plan dropped]"
 
 
 def _row(entry: PlanEntry, shows_priority: bool) -> str:
-    row = f"{MARKS.get(entry.status, '☐')} {escape(entry.content)}"
-    return f"{row} {faint(f'· {escape(entry.priority)} priority')}" if shows_priority else row
+    row = f"{_mark(entry)} {escape(shortened(entry.content, MOST_WORDS))}"
+    priority = shortened(entry.priority, MOST_WORDS)
+    return f"{row} {faint(f'· {escape(priority)} priority')}" if shows_priority else row
+
+
+def _mark(entry: PlanEntry) -> str:
+    return MARKS.get(entry.status, "☐")
+
+
+def _left_out(plan: PlanUpdate) -> str:
+    more = len(plan.entries) - MOST_STEPS
+    return f"… {more:,} more steps are not shown" if more > 0 else ""
 
 
 def _priorities_differ(plan: PlanUpdate) -> bool:

@@ -8,7 +8,16 @@ from ..text import clean, revealed
 from . import changes, contents
 from .arguments import readable
 from .calls import arguments_of, command_of, folder_of, is_program, output_of, texts_of
-from .headings import heading, is_choice, says_all, shortened, summary, warning, was_refused
+from .headings import (
+    heading,
+    is_choice,
+    path_of,
+    says_all,
+    shortened,
+    summary,
+    warning,
+    was_refused,
+)
 from .html import code, escape, faint, fold, frame, pre, whole
 from .mcp import mcp_tool
 from .outputs import bounded, command
@@ -79,7 +88,7 @@ def _diff(diff: Diff, call: ToolCall, place: Place) -> str:
     label = faint(changes.what(diff))
     if len(call.changes) > 1:
         what = faint(escape(f"{changes.what(diff)} {changes.stat(diff)}"))
-        label = f"{code(place.relative(diff.path))} {what}"
+        label = f"{code(path_of(diff.path, place))} {what}"
     is_real = not was_refused(call) and not call.superseded and call.status != "failed"
     return fold(label, changes.render(diff, command("diff", call)), is_open=is_real)
 
