@@ -99,6 +99,9 @@ class Host:
         self._said: set[str] = set()
         self._turn = threading.RLock()
         self.turns: deque[Shown] = deque(maxlen=KEPT_TURNS)
+        self._late: dict[int, Shown] = {}
+        """The turns for which something has come since they were drawn, although they are over."""
+        self._will_draw_late = False
 
     @cached_property
     def configuration(self) -> Configuration:
@@ -254,6 +257,7 @@ class Host:
             go: begins it, on the agent's thread.
             stop: ends it, there too.
         """
+        self._draw_late(at_once=True)
         with interrupts(self.interrupted), self.context.unrecorded():
             run_until_over(
                 shown,
@@ -309,20 +313,38 @@ class Host:
             self._kernel.io_loop.add_callback(self._drain)
 
     def _drain(self) -> None:
-        late: dict[int, Shown] = {}
         for _ in range(BATCH):
             item = None if self._inbox.has_reader else self._inbox.get(0)
             if item is None:
                 break
             if isinstance(item, Happened):
                 item.shown.take(item.event)
-                late[id(item.shown)] = item.shown
+                self._late[id(item.shown)] = item.shown
             elif isinstance(item, CommMessage):
                 self._pump.handle(item)
         else:
             self._wake()
-        for shown in late.values():
-            shown.draw()
+        if not self._will_draw_late:
+            self._draw_late()
+
+    def _draw_late(self, at_once: bool = False) -> None:
+        """Draw what came late, no more often than while a turn runs: its pages may be large.
+
+        Args:
+            at_once: because nothing else will be drawn for a while.
+        """
+        for key, shown in list(self._late.items()):
+            if at_once or shown.view.due_in() == 0:
+                del self._late[key]
+                shown.draw()
+        if self._late:
+            pause = min(shown.view.due_in() for shown in self._late.values())
+            self._will_draw_late = True
+            self._kernel.io_loop.call_later(pause, self._draw_what_waits)
+
+    def _draw_what_waits(self) -> None:
+        self._will_draw_late = False
+        self._draw_late()
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
         """Run something on the agent's thread and wait for it; a long wait is said in this cell.

@@ -206,6 +206,19 @@ def test_update_after_the_response_is_shown_under_its_cell_while_the_kernel_is_i
     assert not kernel.notebook.unclaimed
 
 
+def test_what_comes_late_is_not_drawn_more_often_than_what_comes_in_time(kernel: Kernel) -> None:
+    words = [step for n in range(200) for step in ({"text": f"late {n}. "}, {"wait": 0.005})]
+    much = {"text": "Some words of a paragraph.\n\n" * 20_000}
+    cell = kernel.run(sim(much, {"late": [{"wait": "much"}, *words]}), timeout=60)
+    before = len(cell.messages)
+    kernel.let_go("much")
+    kernel.shows(cell, "late 199.")
+    late = cell.messages[before:]
+    assert "".join(f"late {n}. " for n in range(200)).strip() in cell.text
+    assert len(late) < 60
+    assert sum(len(str(message.content)) for message in late) < 4_000_000
+
+
 def test_late_tool_call_leaves_the_footer_alone(kernel: Kernel) -> None:
     tool = {**READ, "title": "Read late.txt", "status": "completed"}
     cell = kernel.run(sim({"text": "now"}, {"late": [{"wait": "tool"}, {"tool": tool}]}))
