@@ -8,6 +8,7 @@ from typing import Self
 
 PIECE = 200_000
 MOST_PIECES = 40
+CUT = "…"
 
 
 class PlainText(str):
@@ -16,16 +17,23 @@ class PlainText(str):
     def pieces(self) -> Iterator[str]:
         """The text in pieces of whole lines, for an output each.
 
+        A line that is longer than a piece is cut, with ``…`` on both sides of the cut.
+
         JupyterLab freezes for more than a second for each megabyte of one output, shows 50
         outputs of a cell, and drops streams that are faster than 1 MB a second.
         """
         size = max(PIECE, len(self) // MOST_PIECES)
         start = 0
+        goes_on = ""
         while start < len(self):
-            end = self.find("\n", start + size)
-            end = len(self) if end < 0 else end
-            yield self[start:end]
-            start = end + 1
+            end = self.find("\n", start + size, start + 2 * size)
+            if end < 0 and len(self) <= start + 2 * size:
+                end = len(self)
+            is_cut = end < 0
+            end = start + size if is_cut else end
+            yield goes_on + self[start:end] + (CUT if is_cut else "")
+            goes_on = CUT if is_cut else ""
+            start = end if is_cut else end + 1
 
 
 class OurMarkdown(str):

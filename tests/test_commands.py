@@ -246,6 +246,13 @@ def test_diff_shows_the_last_turn_s_in_full(host: Host) -> None:
     assert "old.txt" in run(host, "diff old")
 
 
+def test_a_diff_of_very_long_lines_is_plain_text(host: Host) -> None:
+    host.turns.append(shown(edit("new", "/w/new.js", "y" * 200_000)))
+    text = run(host, "diff")
+    assert isinstance(text, PlainText)
+    assert "y" * 200_000 in text
+
+
 def test_a_very_long_diff_is_plain_text(host: Host) -> None:
     host.turns.append(shown(edit("new", "/w/new.txt", "y\n" * 20_000)))
     text = run(host, "diff")
@@ -274,12 +281,19 @@ def test_output_shows_the_last_one_in_full(host: Host) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "short", "a\n\nb\n", "line\n" * 2_000_000, "x" * 500_000], ids=range(5)
+    "text",
+    [
+        *("", "short", "a\n\nb\n", "line\n" * 2_000_000, "x" * 300_000),
+        *("x" * 500_000, "x" * 5_000_000, ("x" * 1_000_000 + "\n") * 20, "x" * 400_000 + "\nend"),
+    ],
+    ids=range(9),
 )
-def test_a_plain_text_comes_in_few_pieces_of_whole_lines(text: str) -> None:
+def test_a_plain_text_comes_in_few_pieces_of_whole_lines_if_they_are_not_endless(text: str) -> None:
     pieces = list(PlainText(text).pieces())
-    assert "\n".join(pieces).removesuffix("\n") == text.removesuffix("\n")
+    whole = "\n".join(pieces).replace("…\n…", "")
+    assert whole.removesuffix("\n") == text.removesuffix("\n")
     assert len(pieces) <= 41
+    assert max(map(len, pieces), default=0) <= max(400_002, len(text) // 20 + 2)
 
 
 def test_output_shows_long_arguments_too(host: Host) -> None:

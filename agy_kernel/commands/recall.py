@@ -17,7 +17,8 @@ from ..host import Host
 from ..tables import PlainText, fenced
 from ..text import clean
 
-LONGEST_FENCE = 2_000  # lines; with more, colours are not worth what they cost a front end
+# With more, colours are not worth what they cost a front end, whatever the lines are like.
+LONGEST_FENCE, LARGEST_FENCE = 2_000, 100_000  # lines, characters
 
 
 def diff(host: Host, words: list[str]) -> str:
@@ -25,7 +26,8 @@ def diff(host: Host, words: list[str]) -> str:
     calls = [_find(host, words[0])] if words else _last_turn(host)
     found = [(call, one) for call in calls for one in call.changes]
     texts = [(_title(call, one, host), changes.plain(one)) for call, one in found]
-    if sum(text.count("\n") for _, text in texts) > LONGEST_FENCE:
+    lines, size = sum(text.count("\n") for _, text in texts), sum(len(text) for _, text in texts)
+    if lines > LONGEST_FENCE or size > LARGEST_FENCE:
         return PlainText(clean("\n\n".join(f"{title}\n{text}" for title, text in texts)))
     return "\n\n".join(f"{t}\n{fenced(text, 'diff')}" for t, text in texts) or "No diff to show."
 
