@@ -19,6 +19,7 @@ from ..events import (
     SessionOpened,
     SessionState,
     TextChunk,
+    ToolCallUpdate,
     UsageChanged,
 )
 from ..questions import SignInPage
@@ -142,11 +143,18 @@ class Listener:
             self._early_notices.append(event)
         elif self.is_replaying:
             self._refuse(event)
-            self._replayed.append(event)
+            self._remember(event)
         elif (turn := self.routes.owner(event)) is not None:
             turn.take(event)
         else:
             self._keep_for_the_first(event)
+
+    def _remember(self, event: Event) -> None:
+        """Keep what is told of history: not what its tools returned, nor its pictures."""
+        if isinstance(event, ToolCallUpdate):
+            self._replayed.append(ToolCallUpdate(event.id, event.title))
+        elif isinstance(event, TextChunk):
+            self._replayed.append(event)
 
     def _keep_for_the_first(self, event: Event) -> None:
         if isinstance(event, TextChunk) and event.role == "agent":
