@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from agy_kernel.display.headings import warning
 from agy_kernel.display.notebook_cards import title
 from agy_kernel.display.notebook_diffs import NotebookDiff, compare
 from agy_kernel.display.place import Place
-from agy_kernel.display.tools import card, request
+from agy_kernel.display.tools import as_text, card, request
 from agy_kernel.events import Diff, Location
 from tests.support.renderers import RENDERERS, harm_in, text_of
 
@@ -338,6 +338,37 @@ def test_no_notebook_raises(old: Any, new: Any) -> None:
     assert render(shown, FULL)
     plain(shown)
     stat(shown)
+
+
+# -- in the arguments of a call that shows no diff
+
+
+@pytest.mark.parametrize(
+    "names", [("TargetFile", "CodeContent"), ("file_path", "content"), ("notebook_path", "text")]
+)
+@pytest.mark.parametrize("shown", [request, card, as_text])
+def test_a_notebook_among_the_arguments_is_shown_by_cells(
+    names: tuple[str, str], shown: Callable[[ToolCall, Place], str]
+) -> None:
+    path, text = names
+    raw = {path: PATH, text: saved(code("a", "a = 1"), prose("b")), "Overwrite": True}
+    told = text_of(shown(ToolCall("c1", title="Write", kind="edit", raw_input=raw), Place("/w")))
+    assert "cell 1 (code, id a) added" in told
+    assert "+ a = 1" in told
+    assert "Overwrite: true" in told
+    assert "cell_type" not in told
+
+
+def test_a_notebook_that_is_invalid_is_named_as_such_there_too() -> None:
+    raw = {"TargetFile": PATH, "CodeContent": json.dumps({"cells": []})}
+    asked = ToolCall("c1", title="Write", kind="edit", raw_input=raw)
+    assert "not a valid notebook" in text_of(request(asked, Place("/w")))
+
+
+def test_other_texts_and_other_files_are_shown_as_they_are() -> None:
+    for path, text in ((PATH, "x = 2"), ("/w/a.json", saved(code("a")))):
+        call = ToolCall("c1", kind="edit", raw_input={"path": path, "text": text})
+        assert text.replace('"', '\\"')[:10] in text_of(card(call, Place("/w")))
 
 
 # -- the notebook that is open

@@ -18,7 +18,10 @@ from .mcp import mcp_tool, unwrapped
 
 COMMAND_KEYS = ("command", "CommandLine", "cmd", "command_line")
 FOLDER_KEYS = ("cwd", "Cwd", "workdir", "working_dir", "dir_path", "directory")
-FILE_KEYS = ("file_path", "filePath", "path", "TargetFile", "target_file", "AbsolutePath")
+FILE_KEYS = (
+    *("file_path", "filePath", "path", "TargetFile", "target_file", "AbsolutePath"),
+    "notebook_path",
+)
 OUTPUT_KEYS = ("formatted_output", "aggregated_output", "output")
 TEXT_KEYS = ("content", "text", "error", "message")
 EXIT_KEYS = ("exit_code", "exitCode", "exit_status")

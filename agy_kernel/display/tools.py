@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ..conversation.toolcalls import ToolCall
 from ..events import Content, Diff
 from ..text import clean, revealed
 from . import changes, contents
 from .arguments import readable
-from .calls import arguments_of, command_of, folder_of, is_program, output_of, texts_of
+from .calls import (
+    arguments_of,
+    command_of,
+    files_of,
+    folder_of,
+    is_program,
+    output_of,
+    texts_of,
+)
 from .headings import (
     heading,
     is_choice,
@@ -22,6 +33,7 @@ from .html import code, escape, faint, fold, frame, pre, whole
 from .mcp import mcp_tool
 from .outputs import bounded, command
 from .place import Place
+from .saved_notebooks import is_notebook, is_notebook_path
 
 SHOWN_LINES = 12
 SHOWN_CHARS = 4_000
@@ -63,8 +75,10 @@ def _deeds(call: ToolCall) -> list[str]:
     parts = []
     if runs := command_of(call):
         parts.append(f"$ {revealed(runs)}")
-    elif not call.changes and not is_choice(call) and (raw := arguments_of(call)):
-        parts.append(bounded(readable(raw), command("output", call)))
+    elif not call.changes and not is_choice(call) and arguments_of(call):
+        written, raw = _told_apart(call)
+        parts += [bounded(changes.plain(d), command("output", call)) for d in written.values()]
+        parts += [bounded(readable(raw), command("output", call))] if raw else []
     return parts + [bounded(changes.plain(d), command("diff", call)) for d in call.changes]
 
 
@@ -101,11 +115,32 @@ def _output(label: str, text: str, call: ToolCall) -> str:
 
 
 def _arguments(call: ToolCall) -> str:
+    written, raw = _told_apart(call)
+    full, is_asking = command("output", call), _is_asking(call)
+    parts = [
+        fold(faint(escape(f"{key}: a notebook")), changes.render(diff, full), is_open=is_asking)
+        for key, diff in written.items()
+    ]
+    if raw:
+        text = bounded(readable(raw), full)
+        parts.append(fold(faint("arguments"), whole(text), is_open=is_asking))
+    return "".join(parts)
+
+
+def _told_apart(call: ToolCall) -> tuple[dict[str, Diff], Mapping[str, Any]]:
+    """The arguments that are whole notebooks, to be shown by cells, and all others.
+
+    Agents that show no diff before they are allowed to write tell a file's new text among the
+    arguments (Antigravity's ``create_file``).
+    """
     raw = arguments_of(call)
-    if not raw:
-        return ""
-    text = bounded(readable(raw), command("output", call))
-    return fold(faint("arguments"), whole(text), is_open=_is_asking(call))
+    path = next((p for p in files_of(call) if is_notebook_path(p)), "")
+    written = {
+        key: Diff(path, None, value)
+        for key, value in raw.items()
+        if path and isinstance(value, str) and "{" in value[:100] and is_notebook(value)
+    }
+    return written, {key: value for key, value in raw.items() if key not in written}
 
 
 def _shown_apart(call: ToolCall) -> list[Content]:
