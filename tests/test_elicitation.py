@@ -115,6 +115,15 @@ def test_a_bad_value_is_as_good_as_none(fields: dict[str, Any], field: Field) ->
     assert form.fields == (field,)
 
 
+def test_no_words_of_a_form_are_without_an_end() -> None:
+    words = dict.fromkeys(("title", "description"), "x" * 1_000_000)
+    fields = {"a": {**words, "type": "string", "oneOf": [{**words, "const": "v"}]}}
+    schema = {**words, "properties": fields}
+    form = elicitation({**words, "mode": "form", "message": "x" * 10**6, "requestedSchema": schema})
+    assert isinstance(form, Form)
+    assert len(repr(form.fields) + form.message + form.title + form.description) < 50_000
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: (

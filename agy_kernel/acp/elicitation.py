@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..errors import RequestFailed
+from ..errors import RequestFailed, shortened
 from ..forms import Field, Item, Kind, Value
 from ..questions import Answer, Form, Link
 from .fields import Raw, mapping, mappings, text
 
 INVALID_PARAMS = -32602
 MOST_FIELDS = 100
+LONGEST_LABEL = 1_000  # characters
 BEHIND_HOST = re.compile(r"[/\\?#]")
 CAPABILITY: Mapping[str, Any] = {"form": {}, "url": {}}
 KINDS: dict[str, Kind] = {"number": "number", "integer": "integer", "boolean": "yes_no"}
@@ -30,16 +31,17 @@ def elicitation(params: Raw) -> Form | Link:
         RequestFailed: it asks in a way that we did not advertise, or for nothing sensible.
     """
     mode, call_id = text(params, "mode"), text(params, "toolCallId")
+    message = shortened(text(params, "message"))
     if mode == "url":
-        return Link(text(params, "message"), _url(params), text(params, "elicitationId"), call_id)
+        return Link(message, _url(params), text(params, "elicitationId"), call_id)
     if mode != "form":
         raise RequestFailed(INVALID_PARAMS, f"elicitation mode {mode!r} is not supported")
     schema = mapping(params, "requestedSchema")
     return Form(
-        text(params, "message"),
+        message,
         _fields(schema),
-        text(schema, "title"),
-        text(schema, "description"),
+        shortened(text(schema, "title")),
+        shortened(text(schema, "description")),
         call_id,
     )
 
@@ -85,8 +87,8 @@ def _field(name: str, raw: Raw, required: bool) -> Field:
     field = Field(
         name,
         kind,
-        text(raw, "title"),
-        text(raw, "description"),
+        shortened(text(raw, "title"), LONGEST_LABEL),
+        shortened(text(raw, "description")),
         required,
         None,
         items,
@@ -111,12 +113,18 @@ def _items(raw: Raw) -> tuple[Item, ...]:
     values = inner.get("enum")
     if titled:
         return tuple(
-            Item(value, text(item, "title") or value, text(item, "description"))
+            Item(
+                value,
+                shortened(text(item, "title") or value, LONGEST_LABEL),
+                shortened(text(item, "description")),
+            )
             for item in titled
             if (value := text(item, "const"))
         )
     return tuple(
-        Item(v, v) for v in (values if isinstance(values, list) else ()) if isinstance(v, str)
+        Item(v, shortened(v, LONGEST_LABEL))
+        for v in (values if isinstance(values, list) else ())
+        if isinstance(v, str)
     )
 
 

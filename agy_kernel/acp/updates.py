@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ..errors import shortened
 from ..events import (
     Command,
     CommandsChanged,
@@ -194,7 +195,8 @@ def _warning(raw: Raw) -> str:
     """Antigravity's security warning: ``{title, message}``, or a plain string (report 30)."""
     value = mapping(raw, "_meta").get(WARNING_KEY)
     if isinstance(value, str):
-        return value
+        return shortened(value)
     if isinstance(value, Mapping):
-        return ": ".join(p for p in (text(value, "title"), text(value, "message")) if p)
+        parts = (text(value, "title"), text(value, "message"))
+        return shortened(": ".join(p for p in parts if p))
     return ""
