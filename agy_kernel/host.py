@@ -337,7 +337,7 @@ class Host:
             if at_once or shown.view.due_in() == 0:
                 del self._late[key]
                 shown.draw()
-        if self._late:
+        if self._late and self._kernel is not None:
             pause = min(shown.view.due_in() for shown in self._late.values())
             self._will_draw_late = True
             self._kernel.io_loop.call_later(pause, self._draw_what_waits)
