@@ -26,11 +26,10 @@ def revealed(text: str) -> str:
     For what would run or be written, such as a command or a path: there a letter without width
     makes a difference. Spaces, tabs and newlines stay.
     """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        letter
-        if letter in " \t\n" or (letter.isprintable() and letter not in UNSEEN)
-        else f"⟨U+{ord(letter):04X}⟩"
-        for letter in text
-    )
+    odd = (letter for letter in set(text) if letter not in " \t\n" and _is_unseen(letter))
+    names = {ord(letter): f"⟨U+{ord(letter):04X}⟩" for letter in odd}
+    return text.translate(names) if names else text
+
+
+def _is_unseen(letter: str) -> bool:
+    return letter in UNSEEN or not letter.isprintable()

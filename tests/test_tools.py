@@ -24,7 +24,7 @@ from agy_kernel.conversation.transcript import (
 from agy_kernel.display.calls import command_of, exit_status_of, files_of, folder_of, output_of
 from agy_kernel.display.headings import describe, summary
 from agy_kernel.display.place import Place
-from agy_kernel.display.tools import card, request
+from agy_kernel.display.tools import as_text, card, request
 from agy_kernel.events import (
     Answered,
     Asked,
@@ -405,6 +405,23 @@ def test_a_request_shows_the_command_and_the_folder_in_full() -> None:
 def test_a_request_without_a_folder_names_the_notebook_s() -> None:
     call = ToolCall("a", kind="execute", title="ls")
     assert f"in {FOLDER}" in text_of(request(call, PLACE))
+
+
+@pytest.mark.parametrize(
+    ("kind", "raw"),
+    [
+        ("edit", {"file_path": f"{FOLDER}/a\u202egnp.py"}),
+        ("execute", {"command": "ls a\u202egnp.py"}),
+        ("other", {"name": "a\u202egnp.py"}),
+    ],
+)
+def test_a_question_in_lines_names_what_cannot_be_seen_as_buttons_do(
+    kind: str, raw: dict[str, str]
+) -> None:
+    call = ToolCall("c1", title="Do it", kind=kind, raw_input=raw)
+    assert "a⟨U+202E⟩gnp.py" in text_of(request(call, PLACE))
+    assert "a⟨U+202E⟩gnp.py" in as_text(call, PLACE)
+    assert "agnp.py" not in as_text(call, PLACE)
 
 
 def test_a_request_shows_arguments_unfolded() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..conversation.toolcalls import ToolCall
 from ..errors import shortened as cut_words
 from ..questions import Answer, Option
-from ..text import clean
+from ..text import clean, revealed
 from . import changes
 from .approval import strayed
 from .calls import command_of, exit_status_of, files_of, moved_of
@@ -33,7 +33,9 @@ def heading(call: ToolCall, place: Place) -> str:
 
 def summary(call: ToolCall, place: Place) -> str:
     """The first line, as plain text."""
-    parts = [deed(call), _subject_text(call, place), *remarks(call), warning(call, place)]
+    subject = _subject_text(call, place)
+    subject = subject if is_choice(call) else revealed(subject)
+    parts = [deed(call), subject, *remarks(call), warning(call, place)]
     return clean(" · ".join(part for part in parts if part)).replace("\n", " ")
 
 
@@ -162,6 +164,6 @@ def _subject_text(call: ToolCall, place: Place) -> str:
     if paths and call.kind in ABOUT_FILES:
         return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
     if command := command_of(call):
-        return shortened(command)
+        return shortened(revealed(command))
     title = call.title.replace(place.prefix, "") if place.prefix else call.title
     return shortened(title) or shortened(call.id)

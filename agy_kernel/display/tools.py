@@ -78,7 +78,7 @@ def _deeds(call: ToolCall) -> list[str]:
     elif not call.changes and not is_choice(call) and arguments_of(call):
         written, raw = _told_apart(call)
         parts += [bounded(changes.plain(d), command("output", call)) for d in written.values()]
-        parts += [bounded(readable(raw), command("output", call))] if raw else []
+        parts += [bounded(revealed(readable(raw)), command("output", call))] if raw else []
     return parts + [bounded(changes.plain(d), command("diff", call)) for d in call.changes]
 
 
@@ -122,7 +122,7 @@ def _arguments(call: ToolCall) -> str:
         for key, diff in written.items()
     ]
     if raw:
-        text = bounded(readable(raw), full)
+        text = bounded(revealed(readable(raw)), full)
         parts.append(fold(faint("arguments"), whole(text), is_open=is_asking))
     return "".join(parts)
 
