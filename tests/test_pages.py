@@ -66,13 +66,19 @@ def test_a_text_is_cut_behind_its_last_blank_line() -> None:
         "a\n\n  what is indented may belong to the list above",
         "```\ncode\n\nmore code\n",
         "~~~\ncode\n```\n\nstill code\n",
-        "- a\n  ```\n  code\n\nunindented, but the fence looks open",
+        "- a\n  ```\nunindented, so this is no code any more\n```\n\nbut this is",
         "a\n\n",
         "",
     ],
 )
 def test_a_text_without_a_good_place_is_not_cut(text: str) -> None:
     assert cut_point(text, 1) is None
+
+
+def test_a_fence_ends_with_the_list_item_that_it_is_in() -> None:
+    item = "- a\n  ```\n  code\n\n"
+    assert cut_point(f"{item}unindented", 1) == len(item)
+    assert hard_cut(f"{item}unindented\nand more", len(f"{item}unindented\n")) == (29, "", "")
 
 
 def test_a_cut_too_early_is_not_worth_its_output() -> None:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-LINE = re.compile(r"[^\n]*\n|[^\n]+")
-FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})([^\n]*)")
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})")
 LONGEST_OPENING = 200
 
 
@@ -20,12 +25,12 @@ def cut_point(text: str, at_least: int) -> int | None:
     Returns:
         The index at which the second text begins, or None.
     """
-    best, fence, position = None, "", 0
-    for line, following in pairwise([*LINE.findall(text), ""]):
+    fenced = {n for begin, end in _fences(text) for n in range(begin + 1, end)}
+    best, position = None, 0
+    for number, (line, following) in enumerate(pairwise([*LINE.findall(text), ""]), 1):
         position += len(line)
-        fence = _next_fence(fence, line)
         # What is indented may belong to a list item, and would not behind a cut.
-        if not fence and not line.strip() and following[:1].strip():
+        if not line.strip() and following[:1].strip() and number not in fenced:
             best = position
     return best if best is not None and best >= at_least else None
 
@@ -42,32 +47,39 @@ def hard_cut(text: str, at: int) -> tuple[int, str, str]:
         an open code fence is closed, and opened again.
     """
     end = text.rfind("\n", at // 2, at) + 1 or at
-    opening = _open_fence(text[:end])
+    first = text[:end]
+    newline = "" if first.endswith("\n") else "\n"
+    opening = _open_fence(first, newline)
     match = FENCE.match(opening)
     if match is None:
         return end, "", ""
-    newline = "" if text[:end].endswith("\n") else "\n"
     # What is absurdly long is not said again before each part.
     reopened = f"{opening}\n" if len(opening) <= LONGEST_OPENING else ""
-    return end, f"{newline}{match[1]}{match[2]}\n", reopened
+    return end, f"{newline}{match[0]}\n", reopened
 
 
-def _open_fence(text: str) -> str:
-    """The opening line of the fence that is open at the end of ``text``, or nothing."""
-    fence = opening = ""
-    for line in LINE.findall(text):
-        before, fence = fence, _next_fence(fence, line)
-        opening = line if fence and not before else opening
-    return opening.rstrip("\r\n") if fence else ""
+def _open_fence(text: str, newline: str) -> str:
+    """The opening line of the fence that another line would belong to, or nothing."""
+    for begin, _ in _fences(text)[-1:]:
+        opening = LINE.findall(text)[begin].rstrip("\r\n")
+        match = FENCE.match(opening)
+        more = f"{text}{newline}{match[1]}more" if match else text
+        _, end = _fences(more)[-1]
+        return opening if end == len(LINE.findall(more)) else ""
+    return ""
 
 
-def _next_fence(fence: str, line: str) -> str:
-    """The marker of the fence that is open behind ``line``, when ``fence`` was before it."""
-    match = FENCE.match(line)
-    if match is None:
-        return fence
-    marker, info = match[2], match[3]
-    if not fence:
-        return marker if marker[0] == "~" or "`" not in info else ""
-    closes = marker[0] == fence[0] and len(marker) >= len(fence) and not info.strip()
-    return "" if closes else fence
+def _fences(text: str) -> list[tuple[int, int]]:
+    """The first line of each code fence and the one behind it, as Markdown has them.
+
+    A list item that ends takes along a fence that was opened in it and not closed.
+    """
+    tokens = _blocks().parse(text)
+    return [(t.map[0], t.map[1]) for t in tokens if t.type == "fence" and t.map is not None]
+
+
+@cache
+def _blocks() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").disable(["inline", "reference"])
