@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})")
@@ -74,12 +75,22 @@ def _fences(text: str) -> list[tuple[int, int]]:
 
     A list item that ends takes along a fence that was opened in it and not closed.
     """
-    tokens = _blocks().parse(text)
-    return [(t.map[0], t.map[1]) for t in tokens if t.type == "fence" and t.map is not None]
+    found = _Fences()
+    parser = _blocks()
+    parser.block.parse(text.replace("\r\n", "\n").replace("\r", "\n"), parser, {}, found)
+    return [(token.map[0], token.map[1]) for token in found if token.map is not None]
+
+
+class _Fences(list["Token"]):
+    """Keeps no other token: those of a long text need a hundred times its memory."""
+
+    def append(self, token: Token) -> None:
+        if token.type == "fence":
+            super().append(token)
 
 
 @cache
 def _blocks() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark").disable(["inline", "reference"])
+    return MarkdownIt("commonmark").disable("reference")
