@@ -91,12 +91,18 @@ def test_a_damaged_store_is_said_and_a_new_session_begins(kernel: Kernel) -> Non
     assert "The file of remembered sessions was damaged" in cell.text
 
 
-def test_two_kernels_of_one_notebook_do_not_share_a_session(
-    start_kernel: StartKernel, notebook: Path, tmp_path: Path
-) -> None:
+@pytest.fixture
+def two_kernels(start_kernel: StartKernel, notebook: Path, tmp_path: Path) -> tuple[Kernel, Kernel]:
+    """Two kernels of one notebook."""
     agent = f"{SIMULATOR} --state {tmp_path / 'state'}"
     data = {"JPY_SESSION_NAME": str(notebook), "JUPYTER_DATA_DIR": str(tmp_path / "data")}
-    kernel, other = start_kernel(agent, data), start_kernel(agent, data)
+    return start_kernel(agent, data), start_kernel(agent, data)
+
+
+def test_two_kernels_of_one_notebook_do_not_share_a_session(
+    two_kernels: tuple[Kernel, Kernel],
+) -> None:
+    kernel, other = two_kernels
     before = session(kernel, "hello")
     cell = other.run("hello")
     assert cell.record["session_id"] != before
@@ -111,11 +117,9 @@ def test_two_kernels_of_one_notebook_do_not_share_a_session(
 
 
 def test_a_session_is_claimed_before_its_turn_is_over(
-    start_kernel: StartKernel, notebook: Path, tmp_path: Path
+    two_kernels: tuple[Kernel, Kernel], notebook: Path, tmp_path: Path
 ) -> None:
-    agent = f"{SIMULATOR} --state {tmp_path / 'state'}"
-    data = {"JPY_SESSION_NAME": str(notebook), "JUPYTER_DATA_DIR": str(tmp_path / "data")}
-    kernel, other = start_kernel(agent, data), start_kernel(agent, data)
+    kernel, other = two_kernels
     before = session(kernel, "hello")
     kernel.restart()
     cell = kernel.ask(sim({"text": "begun"}, {"wait": "go"}))
